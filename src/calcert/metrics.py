@@ -24,10 +24,9 @@ sensitive_features=groups)``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
-from calcert.certificates.certificate import Certificate
 from calcert.foundation.refusal import Refused
 from calcert.reports.advice_and_warnings import decisions, too_good
 from calcert.reports.settings import Settings
@@ -102,8 +101,18 @@ def _metric(statement: str, side: Literal["upper", "lower"]) -> Callable[..., fl
         **rows: Any,
     ) -> float:
         settings = Settings(confidence=confidence, crossings=crossings, seed=seed)
-        found = _certified(statement, y_true, y_prob, pos_label, {"weights": sample_weight, **rows}, settings)
-        return float(getattr(found, side))
+        check_indexes(y_true=y_true, y_prob=y_prob)
+        labels = y_true if pos_label is None else positives("y_true", y_true, pos_label)
+        try:
+            summary = Rows(y_prob, labels, **{"weights": sample_weight, **rows}).summary()
+        except Refused as error:
+            error.audience = "metrics"
+            raise
+        for said in too_good(summary):
+            warnings.warn(said, stacklevel=2)
+        for said in decisions(summary):
+            warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=2)
+        return float(getattr(STATEMENTS[statement].certify(summary, settings), side))
 
     metric.__name__ = metric.__qualname__ = f"{statement}_{side}"
     promise = "At least" if side == "upper" else "At most"
@@ -114,20 +123,3 @@ def _metric(statement: str, side: Literal["upper", "lower"]) -> Callable[..., fl
 distance_upper, distance_lower = _metric("distance", "upper"), _metric("distance", "lower")
 cutoff_upper, cutoff_lower = _metric("cutoff", "upper"), _metric("cutoff", "lower")
 l1_upper, l1_lower = _metric("l1", "upper"), _metric("l1", "lower")
-
-
-def _certified(
-    name: str, y_true: Any, y_prob: Any, pos_label: Any, rows: Mapping[str, Any], settings: Settings
-) -> Certificate:
-    check_indexes(y_true=y_true, y_prob=y_prob)
-    labels = y_true if pos_label is None else positives("y_true", y_true, pos_label)
-    try:
-        summary = Rows(y_prob, labels, **rows).summary()
-    except Refused as error:
-        error.audience = "metrics"
-        raise
-    for said in too_good(summary):
-        warnings.warn(said, stacklevel=3)
-    for said in decisions(summary):
-        warnings.warn(f"{said} As a scorer: make_scorer(..., response_method='predict_proba').", stacklevel=3)
-    return STATEMENTS[name].certify(summary, settings)

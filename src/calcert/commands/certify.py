@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.input import filed
-from calcert.commands.output import Shown, repeat, shown, working
+from calcert.commands.input_and_output import Shown, filed, repeat, working
+from calcert.reports.statements import STATEMENTS
+from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
     from calcert.sources.rows import Rows
+
+
+def statement_lines() -> str:
+    """What each statement bounds and assumes, as a paragraph that click leaves as it is."""
+    widest = max(map(len, STATEMENTS)) + 2
+    wrapped = [
+        textwrap.fill(f"{name:{widest}}{words.STATEMENTS[name].line}", 75, subsequent_indent=" " * widest)
+        for name in STATEMENTS
+    ]
+    return "\n".join(["\b", *wrapped])
 
 
 @click.command(
@@ -25,7 +37,7 @@ FILE is Parquet, CSV, TSV (.txt too), JSON lines or .xlsx; a glob; a folder; sev
 lines on standard input; or the CSV that the query of `calcert sql` returned. Columns that are not named are found
 if only one pair is plausible.
 
-{options.statement_lines()}
+{statement_lines()}
 
 Rows must be independent, or come in independent clusters that --clusters names, from the target population, and not
 used to train or recalibrate the classifier.
@@ -47,7 +59,7 @@ Examples:
 @options.settings
 @options.statements("Certify")
 @options.option("workers")
-@shown()
+@options.shown()
 @click.option("--details", is_flag=True, help="Also print all statements, their terms and evidence, and estimates.")
 @click.option(
     "--curve",

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options, policy
-from calcert.commands.input import facts_of, filed
-from calcert.commands.option_values import Probability
-from calcert.commands.output import Written
+from calcert.commands.input_and_output import (
+    STANDARD_OUTPUT,
+    facts_of,
+    filed,
+    refuse_overwriting,
+    repeat,
+    working,
+    write_page,
+)
+from calcert.commands.option_values import Probability, Written
 from calcert.foundation.number_text import given
 from calcert.foundation.refusal import Refused
 from calcert.reports.gate import check as gate
@@ -91,7 +98,6 @@ def command(
     guarantee, and so does adding rows. Interim analyses ("looks") are fine if a --policy fixes them beforehand; they
     share the probability of failure.
     """
-    from calcert.commands.output import STANDARD_OUTPUT, refuse_overwriting, repeat, working, write_page
     from calcert.show.outcome import JUnitOutcome, outcome_dict, outcome_facts, outcome_words
 
     context, started = click.get_current_context(), time.monotonic()

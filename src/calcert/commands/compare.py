@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.input import filed
-from calcert.commands.output import Shown, repeat, shown, working
+from calcert.commands.input_and_output import Shown, filed, repeat, working
 
 if TYPE_CHECKING:
     from calcert.reports.settings import Settings
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 )
 @options.settings
 @options.statements("Compare")
-@shown()
+@options.shown()
 @options.facts
 def command(
     rows: Rows,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.input_and_output import refuse_overwriting, say
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import fraction, rows_text
 
@@ -47,7 +48,6 @@ def copying(column: str) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 def copy_and_say(source: str, target: str, wanted: Wanted, doing: str, added: Added, what: str) -> None:
     """Make the copy, and say what is in its new column."""
-    from calcert.commands.output import say
     from calcert.perturbation.file_copy import copy_file
 
     done = copy_file(source, target, wanted, doing, added)
@@ -116,7 +116,6 @@ def apply(map_file: str, source: str, target: str, wanted: Wanted) -> None:
     """
     import json
 
-    from calcert.commands.output import refuse_overwriting
     from calcert.reports.recalibrate import Recalibration
 
     refuse_overwriting([map_file], {"--out": target})
@@ -168,7 +167,6 @@ def choose(
     """
     import numpy as np
 
-    from calcert.commands.output import say
     from calcert.perturbation.appended_column import STREAM, Wanted
     from calcert.perturbation.file_copy import copy_file, format_of, read_scores, selection
     from calcert.reports.rows_to_label import sample_for_labelling

@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from calcert.commands import options
+from calcert.commands.input_and_output import note, show
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,6 @@ POPULATION = 1 << 32
 )
 def command(rows: int, seed: int, save: Path | None) -> None:
     """Certify a simulated overconfident classifier, and show its true errors beside the bounds."""
-    from calcert.commands.output import show
     from calcert.foundation.number_text import number
     from calcert.reports.certify import certify
     from calcert.show.report import statement_lines
@@ -64,7 +64,6 @@ def command(rows: int, seed: int, save: Path | None) -> None:
 
 def write(path: Path, scores: NDArray[Any], labels: NDArray[Any]) -> None:
     """The simulated rows as columns score and label."""
-    from calcert.commands.output import note
     from calcert.foundation.whole_regular_file import replacing
 
     if path.suffix not in (".csv", ".parquet"):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
-from calcert.commands.option_values import Probability
-from calcert.commands.output import Shown, Written, shown
+from calcert.commands.input_and_output import STANDARD_OUTPUT, Shown, note, say
+from calcert.commands.option_values import Probability, Written
 
 if TYPE_CHECKING:
     from calcert.monitoring.status import Status
@@ -86,7 +86,6 @@ command.command_class = options.Command
 @options.option("variation", help=NEW)
 def add(state: str, rows: Rows, **batch: Any) -> None:
     """Add the rows of FILE as one batch, and save it safely to disk."""
-    from calcert.commands.output import say
     from calcert.monitoring.monitor import Monitor
 
     monitor = Monitor(state, **{name: batch.pop(name) for name in FIXED})
@@ -98,7 +97,7 @@ def add(state: str, rows: Rows, **batch: Any) -> None:
 @click.option(
     "--alarm", metavar="LIMIT", type=Limit(), help="Raise the alarm once the error is proven to have exceeded this."
 )
-@shown()
+@options.shown()
 @click.option(
     "--prometheus",
     metavar="PATH",
@@ -130,7 +129,6 @@ def _write_metrics(status: Status, path: str, model: str | None) -> bool:
     """Write metrics, and say where; True where they went to standard output."""
     from pathlib import Path
 
-    from calcert.commands.output import STANDARD_OUTPUT, note
     from calcert.foundation.whole_regular_file import replacing
     from calcert.show.prometheus import prometheus_text
 

@@ -1,12 +1,16 @@
-"""Values of options as people write them: numbers, costs and names."""
+"""Values of options as people write them: numbers, costs, names, and files to be written."""
 
 from __future__ import annotations
 
+import os
 import re
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from calcert.foundation.escaped_text import visible
 from calcert.foundation.validation import check_costs
 
 if TYPE_CHECKING:
@@ -92,3 +96,31 @@ class Names(NamesType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | list[str]:
         return [str(each) for each in value] if isinstance(value, list) else str(value)
+
+
+class Written(click.Path):
+    """A file to be written: in a folder that is there, and no folder itself."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-" and (param is None or param.name not in ("html", "prometheus")):
+            self.fail("'-' must be the path of a file: only pages and metrics go to standard output.", param, ctx)
+        folder = os.path.dirname(value) or "."
+        if os.path.isdir(value):
+            own = "" if param is None or param.name is None else os.path.join(value, NAMES_OF_FILES[param.name])
+            self.fail(f"{value!r} is a folder. Name a file in it{own and f', such as {visible(own)}'}.", param, ctx)
+        if not os.path.isdir(folder):
+            self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
+        for library in NEEDS.get(param.name or "" if param else "", ()):
+            if find_spec(library) is None:
+                from calcert.foundation.requirements import needed_for_reports
+
+                with needed_for_reports():
+                    import_module(library)
+        return super().convert(value, param, ctx)
+
+
+NEEDS = {"html": ("jinja2", "matplotlib"), "picture": ("matplotlib",)}
+"""What is asked for before rows are read, which may take long, by the option that needs it."""
+
+NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml", "prometheus": "calcert.prom"}
+"""What files might be called, by the option that names them."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from calcert.commands.option_values import Costs, Decimal, Names, Probability, Ratio
+from calcert.commands.input_and_output import Shown, named_files
+from calcert.commands.option_values import Costs, Decimal, Names, Probability, Ratio, Written
 from calcert.foundation.escaped_text import visible
 from calcert.foundation.number_text import fraction
 from calcert.perturbation.noise import DEFAULT, choose_noise
 from calcert.reports.gate import OF, USUAL
 from calcert.reports.settings import Settings
 from calcert.reports.statements import STATEMENTS
-from calcert.show import certificate_words as words
 
 if TYPE_CHECKING:
     from calcert.sources.parsed_values import Reading
@@ -236,7 +235,6 @@ def rows(*, sampling: bool = False, groups: str | None = None, classes: bool = F
 
 
 def _rows(given: Given) -> Given:
-    from calcert.commands.input import named_files
     from calcert.sources.rows import Rows
 
     reading = reading_of(given)
@@ -312,17 +310,18 @@ facts = gathered(
 """``--fact NAME=TEXT``, as often as wanted, as one mapping of what was said."""
 
 
-def statement_lines() -> str:
-    """What each statement bounds and assumes, as a paragraph that click leaves as it is."""
-    widest = max(map(len, STATEMENTS)) + 2
-    wrapped = [
-        textwrap.fill(f"{name:{widest}}{words.STATEMENTS[name].line}", 75, subsequent_indent=" " * widest)
-        for name in STATEMENTS
-    ]
-    return "\n".join(["\b", *wrapped])
-
-
 def refuse_of_many(workers: int | None) -> None:
     """Where there is but one of what could be many, there is nothing to spread."""
     if workers is not None:
         raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and none.")
+
+
+def shown(*, files: bool = True) -> Any:
+    """``--json`` and, where `files` are written, ``--html`` and ``--plot``, as one :class:`Shown`."""
+    names = ("as_json", "html", "picture") if files else ("as_json",)
+    asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]
+    if files:
+        page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
+        asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))
+        asked.append(click.option("--plot", "picture", metavar="PATH", type=Written(), help=drawn))
+    return gathered(lambda given: {"shown": Shown(**{name: given.pop(name) for name in names})}, asked)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
+from calcert.commands.input_and_output import show, working
 from calcert.commands.option_values import Probability
 from calcert.reports.gate import USUAL
 
@@ -35,7 +36,6 @@ def command(rows: Rows, target: float, statement: str | None, settings: Settings
     An estimate, not a certificate: a distribution is fitted to the rows, and samples from it are certified. Certify
     fresh rows in the end, without those that you planned with. With --class-columns it plans for the prediction.
     """
-    from calcert.commands.output import show, working
     from calcert.reports.classes import certify_of, read_classes
     from calcert.reports.plan import plan
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from calcert.commands import options
-from calcert.commands.output import Shown, Written, note, shown, working
+from calcert.commands.input_and_output import Shown, note, repeat, working
+from calcert.commands.option_values import Written
 from calcert.reports.fitted_maps import CURVES
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--out", metavar="PATH", type=Written(), help="Write the map, and its certificates, as JSON.")
 @click.option("--sql", "column", metavar="COLUMN", help="Print the map as a SQL expression of this column instead.")
-@shown()
+@options.shown()
 def command(
     rows: Rows,
     settings: Settings,
@@ -55,7 +56,6 @@ def command(
     """
     import json
 
-    from calcert.commands.output import repeat
     from calcert.foundation.whole_regular_file import replacing
     from calcert.reports.recalibrate import recalibrate
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calcert.commands import options
+from calcert.commands.input_and_output import Shown, show, working
 from calcert.commands.option_values import Ratio
-from calcert.commands.output import Shown, show, shown, working
 
 if TYPE_CHECKING:
     from calcert.sources.rows import Rows
@@ -99,7 +99,7 @@ Examples:
     "seed",
     help="Draws the perturbation, the folds of the published methods and the random splits of our lower bounds.",
 )
-@shown(files=False)
+@options.shown(files=False)
 def published(rows: Rows, shown: Shown, **settings: Any) -> None:
     """Compare the paper's four numbers with our certificates, on your own rows.
 

@@ -80,20 +80,9 @@ class Way(NamedTuple):
 
 
 class Refused(Exception):
-    """What is wrong with an argument or a row.
+    """What is wrong with an argument, the scores, a file; what it must be, what it was, as it is shown, and where.
 
-    Attributes
-    ----------
-    argument
-        What is wrong: an argument, the scores, a file.
-    requirement
-        What it must be: "must lie in [0, 1]".
-    value
-        What it was, as it is shown; None where that is no part of it.
-    place
-        Where: "at row 12", "on line 3 of a.csv".
-    ways
-        Ways out, and what else is to be said.
+    Ways out follow, and what else is to be said.
     """
 
     def __init__(
@@ -141,13 +130,14 @@ class Refused(Exception):
     def of_one(self, name: str) -> Self:
         """The same of one model among several."""
         parts = (self.argument,) if isinstance(self.argument, (str, Argument)) else self.argument
-        found = type(self)((f"{name}: ", *parts), *self.args[1:])
-        found.audience = self.audience
-        return found
+        return self._of((f"{name}: ", *parts), *self.args[1:])
 
     def saying(self, *ways: Way | Phrase) -> Self:
         """The same with more to say."""
-        found = type(self)(self.argument, self.requirement, self.value, self.place, *self.ways, *ways)
+        return self._of(*self.args, *ways)
+
+    def _of(self, *fields: Any) -> Self:
+        found = type(self)(*fields)
         found.audience = self.audience
         return found
 

@@ -36,6 +36,21 @@ INVALID = -1
 """The cell of a score that is NaN or outside [0, 1], and the label of a label that is not 0 or 1."""
 
 
+CLUSTER_COLUMNS = (*COLUMNS, "weight_sum", "pair_sum", "design", "quantum_bits", *SUMS)
+
+CLUSTER_LINE = -100
+"""The cell of the line that has the sums over clusters."""
+
+MISSING_WEIGHT, INVALID_WEIGHT, MISSING_CLUSTER = -3, -4, -5
+"""Cells of rows whose weight is null, is no whole multiple of its unit, or whose cluster is null."""
+
+WRONG = {
+    MISSING_WEIGHT: "weights must not be missing",
+    INVALID_WEIGHT: "weights must be whole multiples of weight_unit, finite and not negative",
+    MISSING_CLUSTER: "clusters must not be missing",
+}
+
+
 class Lines(NamedTuple):
     """The lines of a result, column by column."""
 
@@ -61,19 +76,56 @@ class Listing(NamedTuple):
         return Listing(self.score[some], self.label[some], self.rows[some])
 
 
-def read(columns: Mapping[str, Sequence[Any]]) -> tuple[Lines, Listing]:
-    """The lines of cells and those of distinct scores, from the columns of a result."""
-    *parts, table_rows = (integers(name, columns[name]) for name in COLUMNS[:5])
+class Sums(NamedTuple):
+    """What a result says of clusters: the sum of pairs of every line, sums over clusters, rows, and the design."""
+
+    pairs: Integers
+    of_clusters: dict[str, int]
+    rows: int
+    design: Design
+
+
+def read(
+    columns: Mapping[str, Sequence[Any]], largest_weight: float | None = None, largest_gain: float | None = None
+) -> tuple[Lines, Listing, Sums | None]:
+    """The lines of cells, those of distinct scores, and what is known of clusters where the query had any."""
+    clustered = set(CLUSTER_COLUMNS) <= columns.keys()
+    if not clustered and (largest_weight is not None or largest_gain is not None):
+        raise TypeError("largest_weight must come with weights or clusters; got the result of plain rows.")
+    asked = CLUSTER_COLUMNS if clustered else COLUMNS
+    found = {name: integers(name, columns[name]) for name in asked if name != "score"}
     score = scores_of(columns["score"])
-    listed = ~np.isnan(score)
-    lines, listing = Lines(*parts).where(~listed), Lines(*parts).where(listed)
-    total = int(lines.rows.sum())
-    if (table_rows != total).any():
+    last = (found["cell"] == CLUSTER_LINE) & clustered
+    if last.sum() != clustered:
         raise ValueError(
-            f"rows must be the whole result of the query; got lines for {total:,} of {table_rows.max():,} rows. "
-            "A tool may have cut the result short: fetch all of it. Summaries of several tables add up with +."
+            f"rows must be the whole result of the query, with one line of sums over clusters; got {int(last.sum())}. "
+            "A tool may have cut the result short: fetch all of it."
         )
-    return lines, Listing(score[listed], listing.label, listing.rows)
+    listed, inside = ~np.isnan(score), np.isnan(score) & ~last
+    rows = int(found["row_count"][inside].sum())
+    if (found["table_rows"] != rows).any():
+        more = "" if clustered else " Summaries of several tables add up with +."
+        raise ValueError(
+            f"rows must be the whole result of the query; got lines for {rows:,} of {found['table_rows'].max():,} "
+            f"rows. A tool may have cut the result short: fetch all of it.{more}"
+        )
+    for code, words in WRONG.items() if clustered else ():
+        wrong = int(found["row_count"][found["cell"] == code].sum())
+        if wrong:
+            raise ValueError(f"{words}; got {wrong:,} of {rows:,} rows. Exclude such rows yourself, on purpose.")
+    sizes = "weight_sum" if clustered else "row_count"
+    lines = Lines(*(found[name] for name in ("cell", "label", "row_count", "offset_sum")))
+    listing = Listing(score[listed], found["label"][listed], found[sizes][listed])
+    if not clustered:
+        return lines.where(inside), listing, None
+    refuse_invalid(lines.where(inside))
+    inside &= found[sizes] > 0
+    kind, quantum = int(found["design"][0]), float(found["quantum_bits"][:1].view(np.float64)[0])
+    design = Design(bool(kind & 1), bool(kind & 2), False, quantum, largest_weight, largest_gain)
+    sums = {name: int(found[name][last][0]) for name in SUMS}
+    refuse_heavy(sums, design)
+    weighed = lines._replace(rows=found[sizes]).where(inside)
+    return weighed, listing, Sums(found["pair_sum"][inside], sums, rows, design)
 
 
 def tabulate(lines: Lines) -> tuple[Integers, Integers, Integers]:
@@ -145,8 +197,8 @@ def _refuse_outside(name: str, column: Integers, least: int, greatest: int) -> N
         raise ValueError(f"{name} must lie in {least} to {greatest}; got {column[line]} in line {line}.")
 
 
-def columns_of(rows: Any, more: Sequence[str] = ()) -> dict[str, Sequence[Any]]:
-    """The columns of what a database driver returned, by name; tuples may be as long as `COLUMNS` or as `more`."""
+def columns_of(rows: Any) -> dict[str, Sequence[Any]]:
+    """The columns of what a database driver returned, by name."""
     import narwhals as nw
 
     frame = nw.from_native(rows, pass_through=True)
@@ -159,7 +211,8 @@ def columns_of(rows: Any, more: Sequence[str] = ()) -> dict[str, Sequence[Any]]:
     lines = list(rows)
     if lines and all(isinstance(line, Mapping) for line in lines):
         return _named({name: [line[name] for line in lines] for name in lines[0]})
-    known = more if lines and isinstance(lines[0], Sequence) and len(lines[0]) == len(more) else COLUMNS
+    long = lines and isinstance(lines[0], Sequence) and len(lines[0]) == len(CLUSTER_COLUMNS)
+    known = CLUSTER_COLUMNS if long else COLUMNS
     for number, line in enumerate(lines):
         if not isinstance(line, Sequence) or isinstance(line, str) or len(line) != len(known):
             raise ValueError(f"rows must be tuples ({', '.join(COLUMNS)}); got {line!r} in line {number}.")
@@ -198,53 +251,3 @@ def _integer(name: str, line: int, value: Any) -> int:
 
 def _is_null(value: Any) -> bool:
     return value is None or str(value) in ("nan", "NaN", "<NA>")
-
-
-CLUSTER_COLUMNS = (*COLUMNS, "weight_sum", "pair_sum", "design", "quantum_bits", *SUMS)
-
-CLUSTER_LINE = -100
-"""The cell of the line that has the sums over clusters."""
-
-MISSING_WEIGHT, INVALID_WEIGHT, MISSING_CLUSTER = -3, -4, -5
-"""Cells of rows whose weight is null, is no whole multiple of its unit, or whose cluster is null."""
-
-WRONG = {
-    MISSING_WEIGHT: "weights must not be missing",
-    INVALID_WEIGHT: "weights must be whole multiples of weight_unit, finite and not negative",
-    MISSING_CLUSTER: "clusters must not be missing",
-}
-
-
-def read_clusters(
-    columns: dict[str, Sequence[Any]], largest_weight: float | None, largest_gain: float | None
-) -> tuple[Lines, Listing, Integers, dict[str, int], int, Design]:
-    """Lines of cells by weight, listed scores, sums of pairs by line, sums over clusters, rows, and the design."""
-    found = {name: integers(name, columns[name]) for name in CLUSTER_COLUMNS if name != "score"}
-    score = scores_of(columns["score"])
-    last = found["cell"] == CLUSTER_LINE
-    if last.sum() != 1:
-        raise ValueError(
-            f"rows must be the whole result of the query, with one line of sums over clusters; got {int(last.sum())}. "
-            "A tool may have cut the result short: fetch all of it."
-        )
-    listed, inside = ~np.isnan(score), np.isnan(score) & ~last
-    rows = int(found["row_count"][inside].sum())
-    if (found["table_rows"] != rows).any():
-        raise ValueError(
-            f"rows must be the whole result of the query; got lines for {rows:,} of {found['table_rows'].max():,}. "
-            "A tool may have cut the result short: fetch all of it."
-        )
-    for code, words in WRONG.items():
-        wrong = int(found["row_count"][found["cell"] == code].sum())
-        if wrong:
-            raise ValueError(f"{words}; got {wrong:,} of {rows:,} rows. Exclude such rows yourself, on purpose.")
-    by_row = Lines(found["cell"], found["label"], found["row_count"], found["offset_sum"])
-    refuse_invalid(by_row.where(inside))
-    inside &= found["weight_sum"] > 0
-    kind, quantum = int(found["design"][0]), float(found["quantum_bits"][:1].view(np.float64)[0])
-    design = Design(bool(kind & 1), bool(kind & 2), False, quantum, largest_weight, largest_gain)
-    sums = {name: int(found[name][last][0]) for name in SUMS}
-    refuse_heavy(sums, design)
-    weighed = Lines(found["cell"], found["label"], found["weight_sum"], found["offset_sum"])
-    listing = Listing(score[listed], found["label"][listed], found["weight_sum"][listed])
-    return weighed.where(inside), listing, found["pair_sum"][inside], sums, rows, design

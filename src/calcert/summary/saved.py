@@ -82,9 +82,8 @@ def _arrays(content: bytes) -> tuple[*Arrays, Clusters | None]:
     start = HEADER.size + counted
     shapes = {"distinct": (distinct,), "distinct_count": (distinct, 2), "pairs": (size, 2), "clusters": (16,)}
     shapes = {name: shapes.get(name, (PAIR_SUMS,)) for name, kind in BESIDE.items() if kinds & kind}
-    reader = Inflated(body[start : start + beside], [int(np.prod(shape)) for shape in shapes.values()])
-    found = {name: reader.planes().reshape(shape) for name, shape in shapes.items()}
-    reader.close()
+    parts = _inflated(body[start : start + beside], [int(np.prod(shape)) for shape in shapes.values()])
+    found = {name: part.reshape(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
     offset = _unpacked_offsets(cell, count, np.frombuffer(body, np.uint8)[start + beside :])
     arrays = checked((cell, count, offset, found.get("distinct"), found.get("distinct_count")))
     if not kinds & CLUSTERED:
@@ -111,42 +110,33 @@ def _opened(content: bytes) -> tuple[bytes, tuple[int, ...]]:
 
 
 def _cells(body: bytes, size: int, counted: int) -> tuple[Integers, Integers]:
-    reader = Inflated(body[HEADER.size : HEADER.size + counted], [size, 2 * size])
-    cell, count = np.cumsum(reader.planes()), reader.planes().reshape(-1, 2)
-    reader.close()
+    steps, counts = _inflated(body[HEADER.size : HEADER.size + counted], [size, 2 * size])
+    cell, count = np.cumsum(steps), counts.reshape(-1, 2)
     check_cells(cell, count)
     return cell, count
 
 
-class Inflated:
-    """Takes arrays of these sizes off the front of deflated content, as :func:`_planes` wrote them."""
-
-    def __init__(self, deflated: bytes, sizes: list[int]) -> None:
-        try:
-            # No more is inflated than there can be, whatever the content would become: a byte more than all arrays.
-            self._content = zlib.decompressobj().decompress(deflated, sum(1 + 8 * size for size in sizes) + 1)
-        except zlib.error as error:
-            raise ValueError(f"a part cannot be inflated: {error}") from error
-        self._at, self._sizes = 0, iter(sizes)
-
-    def _take(self, size: int) -> bytes:
-        self._at += size
-        if self._at > len(self._content):
-            raise ValueError("its length does not fit its content")
-        return self._content[self._at - size : self._at]
-
-    def planes(self) -> Integers:
-        """The next array."""
-        size, width = next(self._sizes), self._take(1)[0]
+def _inflated(deflated: bytes, sizes: list[int]) -> list[Integers]:
+    """Arrays of these sizes, as :func:`_planes` wrote them, and nothing after them."""
+    try:
+        # No more is inflated than there can be, whatever the content would become: a byte more than all arrays.
+        content = zlib.decompressobj().decompress(deflated, sum(1 + 8 * size for size in sizes) + 1)
+    except zlib.error as error:
+        raise ValueError(f"a part cannot be inflated: {error}") from error
+    arrays, at = [], 0
+    for size in sizes:
+        width = content[at] if at < len(content) else 0
         if width > 8:
             raise ValueError("its integers have more than 64 bits")
-        plane = np.frombuffer(self._take(width * size), np.uint8).reshape(width, size)
-        return np.asarray(sum(plane[p].astype(np.int64) << (8 * p) for p in range(width)) + np.zeros(size, np.int64))
-
-    def close(self) -> None:
-        """Everything has been taken."""
-        if self._at != len(self._content):
-            raise ValueError("its length does not fit its content")
+        start, at = at + 1, at + 1 + width * size
+        if at > len(content):
+            break
+        plane = np.frombuffer(content[start:at], np.uint8).reshape(width, size)
+        number = sum((plane[p].astype(np.int64) << (8 * p) for p in range(width)), np.zeros(size, np.int64))
+        arrays.append(number)
+    if at != len(content):
+        raise ValueError("its length does not fit its content")
+    return arrays
 
 
 def _planes(values: Integers) -> bytes:

@@ -99,13 +99,10 @@ class Summary:
         >>> calcert.Summary.from_cells(database.execute(query).fetchall())
         Summary of 3 rows: base rate 1.0000, mean score 0.2500, 1 cells, 1 distinct scores
         """
-        columns = query_result.columns_of(rows, query_result.CLUSTER_COLUMNS)
-        if not set(query_result.CLUSTER_COLUMNS) <= columns.keys():
-            if largest_weight is not None or largest_gain is not None:
-                raise TypeError("largest_weight must come with weights or clusters; got the result of plain rows.")
-            return cls.from_lines(*query_result.read(columns))
-        lines, listing, pair, sums, number, design = query_result.read_clusters(columns, largest_weight, largest_gain)
-        return cls.from_lines(lines, listing).with_pairs(lines, pair, sums, number, design)
+        columns = query_result.columns_of(rows)
+        lines, listing, sums = query_result.read(columns, largest_weight, largest_gain)
+        summary = cls.from_lines(lines, listing)
+        return summary if sums is None else summary.with_pairs(lines, *sums)
 
     @classmethod
     def from_lines(cls, lines: query_result.Lines, listing: query_result.Listing | None) -> Summary:

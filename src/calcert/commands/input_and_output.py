@@ -1,29 +1,155 @@
-"""Where commands write: results to standard output, remarks and signs of life to standard error, the rest to files."""
+"""What commands read and write: files, standard input among them, results, and remarks to standard error."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import shlex
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from calcert.commands.options import gathered
-from calcert.foundation.escaped_text import visible
+from calcert.foundation.escaped_text import CalledFile, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from calcert.foundation.facts import Facts, ReadFile
     from calcert.foundation.result import Result
+    from calcert.sources.parsed_values import Reading
+    from calcert.sources.rows import Rows
+    from calcert.sources.source_argument import Files
+
+    Filed = TypeVar("Filed", bound=Result)
+
+
+STANDARD_INPUT = "-"
+CHUNK = 1 << 20
+
+
+@contextmanager
+def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The files, with standard input copied to a file that has a name for as long as it is needed."""
+    if STANDARD_INPUT not in files:
+        yield files
+        return
+    if len(files) > 1:
+        raise ValueError(f"- must stand alone on the command line; got {len(files)} files. Certify them apart.")
+    folder = tempfile.mkdtemp(prefix="calcert-")
+    copy = os.path.join(folder, "rows")
+    try:
+        yield [CalledFile(_copy_of_standard_input(sys.stdin.buffer, copy), "standard input")]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy_of_standard_input(source: BinaryIO, name: str) -> str:
+    """The path of a copy, `name` and how it is written."""
+    from calcert.foundation.progress import RowProgress
+
+    head = source.read(CHUNK)
+    path = name + _format_of_standard_input(head)
+    with open(path, "wb") as file, RowProgress("reading standard input") as progress:
+        rows = 0
+        while head:
+            file.write(head)
+            rows += head.count(b"\n")
+            progress.advance_to(rows)
+            head = source.read(CHUNK)
+    return path
+
+
+def _format_of_standard_input(head: bytes) -> str:
+    """The suffix of a file that begins so."""
+    from calcert.sources.files.text_bytes import BYTE_ORDER_MARK
+
+    text = head.removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
+    if not text:
+        raise ValueError("standard input must hold rows, as CSV with a header or as JSON lines; got nothing.")
+    if head.startswith(b"\x1f\x8b"):
+        raise ValueError("standard input must be text; got gzip. Pipe it through zcat, or pass the file by name.")
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    return ".jsonl" if text.startswith((b"{", b"[")) else ".csv"
+
+
+def filed(result: Filed, said: dict[str, str], rows: Rows) -> Filed:
+    """The result with its facts; the files must not have changed since they were read."""
+    return result.with_facts(facts_of(said, rows))
+
+
+def facts_of(said: dict[str, str], rows: Rows) -> Facts:
+    """What was said, and what was read."""
+    from calcert.foundation.facts import Facts
+
+    account = rows.account
+    read = tuple(described(rows.source.value))
+    reading = in_words(rows.reading, account)
+    gone = (
+        f"{account.left_out} (--drop-missing). The bounds apply to rows that lack nothing." if account.left_out else ""
+    )
+    return Facts.of(said, columns=account.columns, files=read, reading=reading, left_out=gone)
+
+
+def described(files: Files) -> list[ReadFile]:
+    """Name, SHA-256 and number of rows of every file."""
+    from calcert.foundation.facts import ReadFile
+    from calcert.sources.files.paths import resolve
+
+    found = []
+    for path in resolve(files)[0]:
+        digest = (files.digests or {}).get(path) or _digest(path)
+        if files.begun < os.stat(path).st_mtime_ns <= time.time_ns():
+            raise ValueError(f"{visible(path)} must not change while it is read; it did. Run the command again.")
+        rows = files.account.rows.get(path)
+        found.append(ReadFile(getattr(path, "called", path), digest, _rows_of_parquet(path) if rows is None else rows))
+    return found
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _rows_of_parquet(path: str) -> int | None:
+    if not path.lower().endswith((".parquet", ".pq")):
+        return None
+    from calcert.foundation.interruption import load
+
+    return int(load("pyarrow.parquet").read_metadata(path).num_rows)
+
+
+def in_words(spelling: Reading, account: Any) -> tuple[str, ...]:
+    """What was made of the values in the files, in sentences."""
+    said = []
+    if spelling.decimal == ",":
+        said.append("Numbers have decimal commas (--decimal ,).")
+    if spelling.percent:
+        said.append("Scores are percentages, of which a hundredth part was taken (--percent).")
+    if account.doubt:
+        said.append(f"{account.doubt}.")
+    if spelling.positive is not None:
+        said.append(f"Labels: {account.meaning(spelling)} (--positive).")
+    if spelling.drop_missing and not account.left_out:
+        said.append("No row was left out (--drop-missing).")
+    if spelling.skip_lines:
+        above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
+        said.append(f"Above the column names of each file {above} passed over (--skip-lines).")
+    if spelling.encoding != "utf-8":
+        said.append(f"Text was read as {spelling.encoding} (--encoding).")
+    if spelling.sheet is not None:
+        said.append(f"Rows are from the sheet {spelling.sheet!r} (--sheet).")
+    return tuple(said)
+
 
 STANDARD_OUTPUT = "-"
 PICTURE_FORMATS = (".png", ".svg", ".pdf")
@@ -84,34 +210,6 @@ def refuse_overwriting(read: Iterable[str], written: Mapping[str, str | None]) -
         ):
             raise ValueError(f"{option} must name a file that is neither read nor written otherwise; got {path!r}.")
         sources.add(place)
-
-
-class Written(click.Path):
-    """A file to be written: in a folder that is there, and no folder itself."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == STANDARD_OUTPUT and (param is None or param.name not in ("html", "prometheus")):
-            self.fail("'-' must be the path of a file: only pages and metrics go to standard output.", param, ctx)
-        folder = os.path.dirname(value) or "."
-        if os.path.isdir(value):
-            own = "" if param is None or param.name is None else os.path.join(value, NAMES_OF_FILES[param.name])
-            self.fail(f"{value!r} is a folder. Name a file in it{own and f', such as {visible(own)}'}.", param, ctx)
-        if not os.path.isdir(folder):
-            self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
-        for library in NEEDS.get(param.name or "" if param else "", ()):
-            if find_spec(library) is None:
-                from calcert.foundation.requirements import needed_for_reports
-
-                with needed_for_reports():
-                    import_module(library)
-        return super().convert(value, param, ctx)
-
-
-NEEDS = {"html": ("jinja2", "matplotlib"), "picture": ("matplotlib",)}
-"""What is asked for before rows are read, which may take long, by the option that needs it."""
-
-NAMES_OF_FILES = {"html": "report.html", "picture": "report.png", "junit": "outcome.xml", "prometheus": "calcert.prom"}
-"""What files might be called, by the option that names them."""
 
 
 def write_page(result: Result, path: str, command: str) -> bool:
@@ -188,14 +286,3 @@ class Shown:
         if instead:
             click.echo(instead)
         return False
-
-
-def shown(*, files: bool = True) -> Any:
-    """``--json`` and, where `files` are written, ``--html`` and ``--plot``, as one :class:`Shown`."""
-    names = ("as_json", "html", "picture") if files else ("as_json",)
-    asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]
-    if files:
-        page, drawn = "Also write a page; - is standard output.", "Also draw a figure (.png, .svg, .pdf)."
-        asked.append(click.option("--html", metavar="PATH", type=Written(), help=page))
-        asked.append(click.option("--plot", "picture", metavar="PATH", type=Written(), help=drawn))
-    return gathered(lambda given: {"shown": Shown(**{name: given.pop(name) for name in names})}, asked)
