@@ -20,10 +20,10 @@ import numpy as np
 
 import calcert
 from calcert.monitoring import looks
+from calcert.monitoring.looks import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_content import State, remembered
-from calcert.monitoring.windows import schedule
 from calcert.summary.summary import Summary
 from tests.campaign import Counts
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.monitoring.looks import Life
+from calcert.monitoring.looks import Life, Window, schedule, share
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.windows import Window, schedule, share
 from calcert.reports.settings import Settings
 
 SETTINGS = Settings(confidence=0.95)

@@ -14,11 +14,11 @@ import pytest
 
 import calcert
 from calcert.monitoring import looks
+from calcert.monitoring.looks import schedule
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch, digest
 from calcert.monitoring.states.state_content import State, remembered
-from calcert.monitoring.windows import schedule
 from calcert.reports.settings import Settings
 from calcert.summary.summary import Summary
 

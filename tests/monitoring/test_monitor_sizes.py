@@ -19,8 +19,8 @@ from calcert.certificates.drifting_pool import drifting_limit
 from calcert.certificates.limits.deviations import Limit, Squares, iid_limit, share_for_mean
 from calcert.certificates.perturbed import upper_terms
 from calcert.monitoring.betting_strategies import LIMITS, Wealth
+from calcert.monitoring.looks import share
 from calcert.monitoring.watched_statements import L1Memory, gains
-from calcert.monitoring.windows import share
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.noise import Noise
 from calcert.summary.summary import Summary

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from calcert.monitoring.windows import schedule, share
+from calcert.monitoring.looks import schedule, share
 
 
 def test_shares_of_all_looks_add_up_to_one() -> None:

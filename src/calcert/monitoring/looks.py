@@ -1,7 +1,15 @@
-"""Looks: when all rows are certified together, what was certified, and what is still to be certified.
+"""Looks at all rows and at windows: when they are due, what was certified, and what is still to be certified.
 
-When a look is due depends on batch sizes alone, so that everything here follows from the lines, whoever asked when. A
-life grows with its batches: one more batch costs the same after five thousand as after fifty. Certificates take long
+An interim analysis ("look") number l is due at the first batch that brings the rows to 5/4 of those at look l - 1. Its
+bound may fail with probability delta / l(l + 1), which add up to delta: a bound for a fixed number of rows may not be
+computed again and again. The schedule depends on batch sizes alone, so that it does not matter who asks when, and a
+look that nobody asks for is not computed.
+
+Window w, in the order of first appearance, has looks of its own. Each bound of its look l may fail with probability
+delta / 2 w(w + 1) l(l + 1): all bounds of a statement, in all windows and at all looks, hold together with probability
+at least 1 - delta (W3).
+
+A life grows with its batches: one more batch costs the same after five thousand as after fifty. Certificates take long
 next to adding a batch: they are computed once, when somebody asks, outside of any transaction, and kept in the state.
 """
 
@@ -9,16 +17,90 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
 from itertools import accumulate
 
 from calcert.certificates.certificate import Certificate
+from calcert.foundation.refusal import Argument, WrongValue
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.status import BatchPoint, Look
+from calcert.monitoring.status import BatchPoint, Look, WindowStatement
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
-from calcert.monitoring.windows import Window, WindowStatement, schedule, share
 from calcert.reports.settings import Settings
 from calcert.reports.statements import certificates_of
 from calcert.summary.summary import Summary
+
+GROWTH = 5 / 4
+"""Rows at a look over rows at the look before: a bound lags by at most a quarter of the rows."""
+
+
+def share(number: int) -> float:
+    """The part of delta for look, or window, 1, 2, ... of an endless list: 1 / l(l + 1)."""
+    return 1 / (number * (number + 1))
+
+
+def schedule(sizes: Sequence[int], rows: int = 0, last: int = 0) -> list[int]:
+    """The batches (from 0) at which looks are due, given the rows of all batches.
+
+    `rows` came before these batches, and `last` of them before the last look.
+    """
+    looks = []
+    for batch, size in enumerate(sizes):
+        rows += size
+        if rows >= GROWTH * last:
+            looks.append(batch)
+            last = rows
+    return looks
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A window of batches, in the order in which they came; `number` is its place in that of first appearance."""
+
+    key: str
+    number: int
+    batches: tuple[Batch, ...]
+
+    @property
+    def rows(self) -> int:
+        """All rows of the window."""
+        return sum(batch.rows for batch in self.batches)
+
+    @cached_property
+    def _looked_at(self) -> list[int]:
+        """The batches of the window (from 0) at which looks are due."""
+        return schedule([batch.rows for batch in self.batches])
+
+    @property
+    def look(self) -> int:
+        """The number of the last look, from 1."""
+        return len(self._looked_at)
+
+    @property
+    def seen(self) -> tuple[Batch, ...]:
+        """The batches up to the last look."""
+        return self.batches[: self._looked_at[-1] + 1]
+
+    def failure(self, delta: float) -> float:
+        """The probability with which each bound of the last look may fail."""
+        return delta / 2 * share(self.number) * share(self.look)
+
+
+PERIODS = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
+"""Windows of the calendar, and how they are called."""
+
+
+def window_key(window: str | None, name: str | None, time: datetime) -> str | None:
+    """The key of a window: that of the day, ISO week or month of `time`, or the name that was given."""
+    if window is not None and window not in PERIODS:
+        own = ("For a window of your own pass ", Argument("window_name", window), ".")
+        raise WrongValue(Argument("window"), "must be day, week or month", repr(window), "", own)
+    if window is not None and name is not None:
+        raise ValueError(f"window and window_name must not come together; got {window!r} and {name!r}.")
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ValueError(f"window_name must be a string that is not empty; got {name!r}.")
+    return name if window is None else time.strftime(PERIODS[window])
+
 
 EVERYTHING = "all rows"
 """The stretch of rows that the upper bound is about."""

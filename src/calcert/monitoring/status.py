@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,8 +11,7 @@ from calcert.certificates.certificate import Certificate
 from calcert.foundation.number_text import rows_text
 from calcert.foundation.result import Result
 from calcert.monitoring.watched_statements import WATCHED
-from calcert.monitoring.windows import Change, WindowStatement
-from calcert.reports.statements import check_all_there, check_statement
+from calcert.reports.statements import Certified, check_all_there, check_statement
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,73 @@ class Look:
     def upper(self) -> float:
         """The upper bound."""
         return self.certificate.upper
+
+
+@dataclass(frozen=True)
+class WindowStatement(Certified):
+    """What is certified of one window.
+
+    Attributes
+    ----------
+    key, start, end
+        The window, and the times of its first and last batch.
+    batches, rows
+        What has come for it; the certificates are about the `n` rows up to the last look.
+    certificates
+        By statement: that which the state watches, as an attribute too (``window.distance``).
+    """
+
+    flat: ClassVar = "certificates"
+
+    key: str
+    start: str
+    end: str
+    batches: int
+    rows: int
+    certificates: Mapping[str, Certificate]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Calibration has changed between two windows: their intervals do not meet.
+
+    Attributes
+    ----------
+    statement
+        Which one, such as "distance".
+    earlier, later
+        The keys of the windows.
+    grown
+        True if the error is larger in the later one.
+    by
+        The distance between the intervals: the error has changed by at least that.
+    """
+
+    statement: str
+    earlier: str
+    later: str
+    grown: bool
+    by: float
+
+
+def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
+    """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
+    proven = []
+    for statement in windows[0].certificates if windows else ():
+        # Of the earlier intervals, the one that ends first is the farthest below, the one that begins last above.
+        end, begin, ends, begins = math.inf, -math.inf, "", ""
+        for later in windows:
+            now = later.certificates[statement]
+            lower, upper = now.lower, now.upper
+            rise, fall = lower - end, begin - upper
+            if rise > 0 or fall > 0:
+                earlier, grown = (ends, True) if rise >= fall else (begins, False)
+                proven.append(Change(statement, earlier, later.key, grown, max(rise, fall)))
+            if upper < end:
+                end, ends = upper, later.key
+            if lower > begin:
+                begin, begins = lower, later.key
+    return tuple(proven)
 
 
 @dataclass(frozen=True)
