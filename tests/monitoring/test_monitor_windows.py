@@ -12,12 +12,12 @@ import pytest
 
 import calcert
 from calcert.certificates.certificate import Certificate
-from calcert.monitoring.looks import Window, window_key
+from calcert.monitoring.looks import Window, changes, window_key
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch, moment, written
 from calcert.monitoring.states.state_content import State
-from calcert.monitoring.status import Change, WindowStatement, changes
+from calcert.monitoring.status import Change, WindowStatement
 from tests.monitoring.lives import overconfident
 
 CERTIFICATE = Certificate("error", "as it is", "none", 0.1, 0.0, 0.05, 100, "Theorem 4", {"plug-in": 0.1})

@@ -130,25 +130,19 @@ def _rows_of_parquet(path: str) -> int | None:
 
 def in_words(spelling: Reading, account: Any) -> tuple[str, ...]:
     """What was made of the values in the files, in sentences."""
-    said = []
-    if spelling.decimal == ",":
-        said.append("Numbers have decimal commas (--decimal ,).")
-    if spelling.percent:
-        said.append("Scores are percentages, of which a hundredth part was taken (--percent).")
-    if account.doubt:
-        said.append(f"{account.doubt}.")
-    if spelling.positive is not None:
-        said.append(f"Labels: {account.meaning(spelling)} (--positive).")
-    if spelling.drop_missing and not account.left_out:
-        said.append("No row was left out (--drop-missing).")
-    if spelling.skip_lines:
-        above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
-        said.append(f"Above the column names of each file {above} passed over (--skip-lines).")
-    if spelling.encoding != "utf-8":
-        said.append(f"Text was read as {spelling.encoding} (--encoding).")
-    if spelling.sheet is not None:
-        said.append(f"Rows are from the sheet {spelling.sheet!r} (--sheet).")
-    return tuple(said)
+    above = "1 line was" if spelling.skip_lines == 1 else f"{spelling.skip_lines} lines were"
+    meaning = "" if spelling.positive is None else account.meaning(spelling)
+    sentences = [
+        (spelling.decimal == ",", "Numbers have decimal commas (--decimal ,)."),
+        (spelling.percent, "Scores are percentages, of which a hundredth part was taken (--percent)."),
+        (account.doubt, f"{account.doubt}."),
+        (meaning, f"Labels: {meaning} (--positive)."),
+        (spelling.drop_missing and not account.left_out, "No row was left out (--drop-missing)."),
+        (spelling.skip_lines, f"Above the column names of each file {above} passed over (--skip-lines)."),
+        (spelling.encoding != "utf-8", f"Text was read as {spelling.encoding} (--encoding)."),
+        (spelling.sheet is not None, f"Rows are from the sheet {spelling.sheet!r} (--sheet)."),
+    ]
+    return tuple(sentence for holds, sentence in sentences if holds)
 
 
 STANDARD_OUTPUT = "-"

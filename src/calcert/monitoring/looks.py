@@ -7,7 +7,7 @@ look that nobody asks for is not computed.
 
 Window w, in the order of first appearance, has looks of its own. Each bound of its look l may fail with probability
 delta / 2 w(w + 1) l(l + 1): all bounds of a statement, in all windows and at all looks, hold together with probability
-at least 1 - delta (W3).
+at least 1 - delta (W3). Where the intervals of two windows do not meet, calibration has changed between them.
 
 A life grows with its batches: one more batch costs the same after five thousand as after fifty. Certificates take long
 next to adding a batch: they are computed once, when somebody asks, outside of any transaction, and kept in the state.
@@ -15,6 +15,7 @@ next to adding a batch: they are computed once, when somebody asks, outside of a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,7 +25,7 @@ from itertools import accumulate
 from calcert.certificates.certificate import Certificate
 from calcert.foundation.refusal import Argument, WrongValue
 from calcert.monitoring.states.checksummed_batches import Batch
-from calcert.monitoring.status import BatchPoint, Look, WindowStatement
+from calcert.monitoring.status import BatchPoint, Change, Look, WindowStatement
 from calcert.monitoring.watched_statements import WATCHED, certify_pool
 from calcert.reports.settings import Settings
 from calcert.reports.statements import certificates_of
@@ -233,3 +234,23 @@ class Certifier:
             first, last = min(times), max(times)
             statements.append(WindowStatement(window.key, first, last, len(times), window.rows, self.known[due]))
         return sorted(statements, key=lambda window: (window.start, window.key))
+
+
+def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
+    """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
+    proven = []
+    for statement in windows[0].certificates if windows else ():
+        # Of the earlier intervals, the one that ends first is the farthest below, the one that begins last above.
+        end, begin, ends, begins = math.inf, -math.inf, "", ""
+        for later in windows:
+            now = later.certificates[statement]
+            lower, upper = now.lower, now.upper
+            rise, fall = lower - end, begin - upper
+            if rise > 0 or fall > 0:
+                earlier, grown = (ends, True) if rise >= fall else (begins, False)
+                proven.append(Change(statement, earlier, later.key, grown, max(rise, fall)))
+            if upper < end:
+                end, ends = upper, later.key
+            if lower > begin:
+                begin, begins = lower, later.key
+    return tuple(proven)

@@ -15,12 +15,12 @@ from typing import Any
 from calcert.foundation.refusal import Argument, NoRows, WrongValue
 from calcert.foundation.validation import check_confidence, check_seed, check_variation
 from calcert.monitoring.betting_strategies import latest_start
-from calcert.monitoring.looks import Certifier, window_key
+from calcert.monitoring.looks import Certifier, changes, window_key
 from calcert.monitoring.new_batches import new_rows, refuse_mixture, refuse_repetition, rows_to_add
 from calcert.monitoring.states import state_opening
 from calcert.monitoring.states.checksummed_batches import Batch, moment, written
 from calcert.monitoring.states.state_content import Checked, State, remembered
-from calcert.monitoring.status import Added, Alarm, Status, changes
+from calcert.monitoring.status import Added, Alarm, Status
 from calcert.monitoring.watched_statements import USUAL, WATCHED
 from calcert.reports.settings import Settings
 from calcert.reports.statements import check_statement

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -150,26 +149,6 @@ class Change:
     later: str
     grown: bool
     by: float
-
-
-def changes(windows: Sequence[WindowStatement]) -> tuple[Change, ...]:
-    """For each statement and window, the change from the earlier window whose interval is farthest away, if any."""
-    proven = []
-    for statement in windows[0].certificates if windows else ():
-        # Of the earlier intervals, the one that ends first is the farthest below, the one that begins last above.
-        end, begin, ends, begins = math.inf, -math.inf, "", ""
-        for later in windows:
-            now = later.certificates[statement]
-            lower, upper = now.lower, now.upper
-            rise, fall = lower - end, begin - upper
-            if rise > 0 or fall > 0:
-                earlier, grown = (ends, True) if rise >= fall else (begins, False)
-                proven.append(Change(statement, earlier, later.key, grown, max(rise, fall)))
-            if upper < end:
-                end, ends = upper, later.key
-            if lower > begin:
-                begin, begins = lower, later.key
-    return tuple(proven)
 
 
 @dataclass(frozen=True)
