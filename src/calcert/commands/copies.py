@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shlex
-from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,7 +27,7 @@ LOG = logging.getLogger("calcert")
 path = click.Path(readable=False)
 
 
-def copying(column: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def copying(column: str) -> options.Decorator:
     """What a copy of a file with one more column is told, as ``wanted``; OUT must be new, or may be replaced."""
 
     def wanted(given: options.Given) -> options.Given:
@@ -56,7 +55,7 @@ def copy_and_say(source: str, target: str, wanted: Wanted, doing: str, added: Ad
     say(words, err=target == "-")
 
 
-def drawn(what: str) -> Any:
+def drawn(what: str) -> options.Decorator:
     """``--seed`` of a command that draws a fresh one where none is given."""
     return options.option(
         "seed", default=None, show_default=False, help=f"Makes the {what} repeatable; a fresh one is drawn and printed."

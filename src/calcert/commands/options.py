@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calcert.sources.parsed_values import Reading
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 Given = dict[str, Any]
 """Values by the name of the option."""
 
@@ -207,9 +208,7 @@ def statements(does: str) -> Callable[[Decorated], Decorated]:
     return click.option("--statement", "statements", type=statement, multiple=True, help=words)
 
 
-def gathered(
-    make: Callable[[Given], Given], asked: Iterable[Callable[..., Any]]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def gathered(make: Callable[[Given], Given], asked: Iterable[Callable[..., Any]]) -> Decorator:
     """The options `asked`, out of which `make` takes some and gives the command what it makes of them."""
     in_order = [*asked]
 
@@ -226,7 +225,7 @@ def gathered(
     return decorate
 
 
-def rows(*, sampling: bool = False, groups: str | None = None, classes: bool = False) -> Any:
+def rows(*, sampling: bool = False, groups: str | None = None, classes: bool = False) -> Decorator:
     """FILE... and all that is said of the rows, as one ``calcert.Rows``; `groups` says what they are asked for."""
     files = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
     named = [*COLUMNS, *READING, *(SAMPLING if sampling else ())]
@@ -316,7 +315,7 @@ def refuse_of_many(workers: int | None) -> None:
         raise click.UsageError(f"--workers must come with groups or classes; got {workers}, and none.")
 
 
-def shown(*, files: bool = True) -> Any:
+def shown(*, files: bool = True) -> Decorator:
     """``--json`` and, where `files` are written, ``--html`` and ``--plot``, as one :class:`Shown`."""
     names = ("as_json", "html", "picture") if files else ("as_json",)
     asked = [click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")]

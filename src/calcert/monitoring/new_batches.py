@@ -193,7 +193,8 @@ def repetition(earlier: Integers, new: Integers) -> float:
 
 def _log_binomial(a: Integers, t: Integers, probability: Floats | float) -> Floats:
     """The logarithm of the probability of `a` successes in `t` trials."""
-    ways = log_gamma(t + 1.0) - log_gamma(a + 1.0) - log_gamma(t - a + 1.0)
+    factorial, hit, missed = (log_gamma((rows + 1).astype(np.float64)) for rows in (t, a, t - a))
+    ways = factorial - hit - missed
     with np.errstate(divide="ignore", invalid="ignore"):
         hits, misses = a * np.log(probability), (t - a) * np.log1p(-np.asarray(probability))
     return np.asarray(ways + np.where(a > 0, hits, 0.0) + np.where(t > a, misses, 0.0))
@@ -201,4 +202,4 @@ def _log_binomial(a: Integers, t: Integers, probability: Floats | float) -> Floa
 
 def _log_outcomes(t: Integers) -> Floats:
     """The logarithm of how many outcomes t rows of an item have."""
-    return np.log(t + 1.0)
+    return np.log((t + 1).astype(np.float64))
