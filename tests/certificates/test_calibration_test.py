@@ -14,8 +14,7 @@ from scipy.stats import binom, norm
 import calcert
 from calcert import Summary
 from calcert.certificates import calibration_test as module
-from calcert.certificates.calibration_test import calibration_test
-from calcert.certificates.witnesses.listed_witnesses import mixing_distance
+from calcert.certificates.calibration_test import calibration_test, mixing_distance
 from tests.certificates.test_bernoulli_shares import coins, hits
 from tests.certificates.test_l1_lower import by_cells
 from tests.lab.distributions import summary_of, too_many

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import distance, perturbed
-from calcert.certificates.witnesses import betting, perturbed_witness, random_splits
+from calcert.certificates.witnesses import betting, random_splits
 from calcert.certificates.witnesses.random_splits import middles
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.grids.coordinates import Coordinate, ScoreCoordinate
@@ -117,8 +117,8 @@ def test_a_witness_for_the_perturbed_classifier_promises_no_more_than_the_integr
     summary = by_cells(calcert.summarize(x, np.arange(x.size) % 2))
     where = ScoreCoordinate(h)
     points, view, grid = summary.points, where.apart(summary), where.witness_grid(x.size)
-    witness = perturbed_witness.PerturbedWitness(where, view, grid)
-    f = witness.signs(points.count, perturbed_witness.FREE, 0, grid.size)
+    witness = perturbed.PerturbedWitness(where, view, grid)
+    f = witness.signs(points.count, perturbed.FREE, 0, grid.size)
     assert np.abs(f).max() <= 1
     promised = witness.gain(points.count)
     hiddens = where.hidden_gain(view, grid) + missed(grid)

@@ -12,8 +12,7 @@ from scipy.special import expit, logit
 
 import calcert
 from calcert import Summary
-from calcert.certificates.perturbed import perturbed_lower
-from calcert.certificates.witnesses.perturbed_witness import FREE, PerturbedWitness
+from calcert.certificates.perturbed import FREE, PerturbedWitness, perturbed_lower
 from calcert.kernels.grids import lower_to, signs_of, smoothed
 from calcert.perturbation.grids.coordinates import coordinate_of
 from calcert.perturbation.grids.grid import BLOCK, Grid, exponentials, missed

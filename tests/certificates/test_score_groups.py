@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calcert.certificates import score_groups
+from calcert.certificates import bounded_variation
 from calcert.kernels import signs
 from calcert.summary.points import Points
 from tests.as_python import as_python
@@ -43,7 +43,7 @@ def test_distances_are_those_of_rows_at_both_ends_of_their_cells() -> None:
     rng = np.random.default_rng(0)
     low = np.sort(0.9 * rng.random(30))
     points = Points(low, low + 0.01, rng.random((30, 2)), rng.integers(1, 5, (30, 2)))
-    groups = score_groups.Groups(np.array([0, 4, 5, 21]), np.array([False, True, False, True]))
+    groups = bounded_variation.Groups(np.array([0, 4, 5, 21]), np.array([False, True, False, True]))
     total = 0.0
     for start, stop, plain in ((0, 4, False), (4, 5, True), (5, 21, False), (21, 30, True)):
         label = points.count[start:stop, 1].sum() / points.count[start:stop].sum()
@@ -51,6 +51,6 @@ def test_distances_are_those_of_rows_at_both_ends_of_their_cells() -> None:
             for y in range(2):
                 for end, weight in ((low[i], 1 - points.fraction[i, y]), (low[i] + 0.01, points.fraction[i, y])):
                     total += points.count[i, y] * weight * abs(end - (y if plain else label))
-    assert score_groups.plug_in(points, groups, 7) == pytest.approx(total / 7, rel=1e-13)
+    assert bounded_variation.plug_in(points, groups, 7) == pytest.approx(total / 7, rel=1e-13)
     rest = (points.low, points.high, points.fraction, points.count, groups.start, groups.plain.view(np.uint8))
     assert signs.total_plug_in(*rest) == as_python(signs.total_plug_in)(*rest)

@@ -21,7 +21,7 @@ from scipy.special import expit, gammaln, xlogy
 from scipy.stats import binom
 
 from calcert import Summary
-from calcert.certificates import bounded_variation, lipschitz, score_groups, squared
+from calcert.certificates import bounded_variation, lipschitz, squared
 from calcert.certificates.limits import deviations, sampling_term
 from calcert.kernels.limits import bernstein
 from calcert.summary import cells
@@ -327,11 +327,12 @@ def remembering_groups() -> Iterator[None]:
     For one law and one theorem at a time, since what was chosen for one bias is not right for another.
     """
     known: dict[tuple[bytes, bytes], tuple[float, float]] = {}
+    best_groups = bounded_variation.best_groups
 
-    def best(rows: score_groups.Rows, bias: score_groups.Bias, position: Floats) -> tuple[float, float]:
+    def best(rows: bounded_variation.Rows, bias: bounded_variation.Bias, position: Floats) -> tuple[float, float]:
         key = (np.append(rows.share, rows.n).tobytes(), np.asarray(position).tobytes())
         if key not in known:
-            known[key] = score_groups.best_groups(rows, bias, position)
+            known[key] = best_groups(rows, bias, position)
         return known[key]
 
     with (

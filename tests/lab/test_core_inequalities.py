@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 import calcert
 from calcert import Summary
 from calcert.certificates import perturbed, squared
-from calcert.certificates.bounded_variation import variation_bias
+from calcert.certificates.bounded_variation import Groups, Rows, capped_groups, mean_apart, plug_in, variation_bias
 from calcert.certificates.limits.sampling_term import brier
 from calcert.certificates.lipschitz import lipschitz_bias
-from calcert.certificates.score_groups import Groups, Rows, capped_groups, mean_apart, plug_in
 from calcert.perturbation import sech_kernel
 from calcert.perturbation.noise import Noise
 

@@ -1,20 +1,9 @@
-"""A simultaneous band for the calibration function of the perturbed classifier: what the reliability picture shows.
+"""Theorem 8: a simultaneous band for the calibration function of the perturbed classifier.
 
-Write w(x) = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the perturbed score t. The probability of
-label 1 given the perturbed score t is c = E[w Y] / E[w]. For every p the likelihood ratio of weighted Bernoulli trials,
-
-    product over rows of [ (p/c)^y ((1-p)/(1-c))^(1-y) ]^w,
-
-has mean at most 1, because r^w <= 1 - w + w r and the mean of w r is (p/c) E[wY] + (1-p)/(1-c) E[w(1-Y)] = E[w]. So has
-its average over p by Jeffreys' prior, and by Markov it exceeds J/delta at any of J points with probability at most
-delta. In c it is a constant times c^-hits (1-c)^-misses, so that the values not excluded are an interval around the
-estimate (theory, Theorem 8).
-
-Two things stand between the J computed points and the whole curve, and both multiply the odds c/(1-c) by little: the
-logarithm of the odds moves by at most 2/h per unit of t, as d ln k / dt = -tanh((t-x)/h) / h; and rows are known to
-their cell and placed on a grid, which changes every weight by a factor near 1. For noise on the odds all of it happens
-in log-odds, and scores 0 and 1, which are left unperturbed, are two more points. Next to these cells are too wide for
-a curve, so that its mean over each end is enclosed instead: w is then the probability of a perturbed score there.
+Write w = k(t|x) / ceiling, between 0 and 1, for the weight of a row in the perturbed score t. The likelihood ratio of
+weighted Bernoulli trials, averaged over Jeffreys' prior, excludes all but an interval of values of E[w Y] / E[w] at
+each of J points. Between the points, and for rows that are known to their cell, log-odds move by little. Where noise
+is on the odds scores 0 and 1 are two more points, and next to them the mean over each end is enclosed instead.
 """
 
 from __future__ import annotations

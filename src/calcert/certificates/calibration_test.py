@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calcert.certificates.certificate import plain_rows, proved_for
-from calcert.certificates.witnesses.listed_witnesses import mixing_distance
 from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.result import Result
 from calcert.foundation.validation import check_count
@@ -182,3 +181,14 @@ def _spread(steps: Floats) -> Floats:
     """The range of the running sums of each row of `steps`, 0 among them."""
     sums = np.cumsum(steps, axis=1)
     return np.asarray(np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0))
+
+
+def mixing_distance(trials: Integers, probability: Floats, spread: Floats) -> Floats:
+    """At most the total variation distance of the number of hits of trials that differ from that of trials alike (Ehm).
+
+    `probability` is the mean probability of the trials and `spread` at least the sum of squared distances from it.
+    """
+    rarer = np.minimum(probability, 1 - probability)
+    mixed = -np.expm1((trials + 1) * np.log1p(-rarer)) - rarer ** (trials + 1.0)
+    factor = mixed / np.maximum((trials + 1) * rarer * (1 - rarer), 1e-300)
+    return np.asarray(np.minimum(factor * spread, 1.0))

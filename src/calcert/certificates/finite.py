@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calcert.certificates.bounded_variation import Groups, plug_in
 from calcert.certificates.certificate import Certificate, any_rows, proved_for
 from calcert.certificates.limits.sampling_term import brier_squares, upper_mean
-from calcert.certificates.score_groups import Groups, plug_in
 from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.rounding import ROUNDING
 from calcert.summary.summary import Summary

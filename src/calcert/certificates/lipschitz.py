@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from calcert.certificates.bounded_variation import REFINEMENTS, best_terms
+from calcert.certificates.bounded_variation import (
+    REFINEMENTS,
+    Groups,
+    Rows,
+    best_groups,
+    best_terms,
+    capped_groups,
+    mean_apart,
+    plug_in,
+)
 from calcert.certificates.certificate import Certificate, plain_rows, proved_for
-from calcert.certificates.score_groups import Groups, Rows, best_groups, capped_groups, mean_apart, plug_in
 from calcert.certificates.witnesses.betting import l1_lower
 from calcert.foundation.number_text import given
 from calcert.summary.summary import Summary

@@ -110,17 +110,6 @@ def in_runs(probability: Floats, trials: Floats) -> tuple[Floats, Floats]:
     return total[held] / number[held], number[held]
 
 
-def mixing_distance(trials: Integers, probability: Floats, spread: Floats) -> Floats:
-    """At most the total variation distance of the number of hits of trials that differ from that of trials alike (Ehm).
-
-    `probability` is the mean probability of the trials and `spread` at least the sum of squared distances from it.
-    """
-    rarer = np.minimum(probability, 1 - probability)
-    mixed = -np.expm1((trials + 1) * np.log1p(-rarer)) - rarer ** (trials + 1.0)
-    factor = mixed / np.maximum((trials + 1) * rarer * (1 - rarer), 1e-300)
-    return np.asarray(np.minimum(factor * spread, 1.0))
-
-
 TAILS = 0.98
 """The share of a witness's delta for the two tails of the sum; the rest pays for probabilities that moved more than on
 average."""
