@@ -57,8 +57,9 @@ class CalibrationTest(Result):
 
     Examples
     --------
-    >>> calcert.bounds.calibration_test([0.5] * 20, [1] * 20)
-    CalibrationTest(p_value=0.001, statistic=0.5, draws=999, hidden=0.0, n=20, seed=0)
+    >>> test = calcert.bounds.calibration_test([0.5] * 20, [1] * 20)
+    >>> test.p_value, test.statistic, test.draws, test.hidden
+    (0.001, 0.5, 999, 0.0)
     """
 
     kind: ClassVar = "test"
