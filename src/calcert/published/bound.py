@@ -17,6 +17,7 @@ from calcert.certificates.several import share
 from calcert.foundation.array_types import Floats
 from calcert.foundation.plain_types import UNSAVED
 from calcert.foundation.result import Readable
+from calcert.published.folded_rows import FoldedRows
 
 REALISED = (
     "The proof bounds the smoother's error on average over the training labels; the statement needs it for the labels "
@@ -165,26 +166,43 @@ class PublishedBound(Readable):
         return self.value >= 1
 
 
-def smallest(folds: Sequence[Fold]) -> Fold:
-    """The fold with the smallest bound.
+def from_folds(
+    method: str,
+    rows: FoldedRows,
+    folds: Sequence[Fold],
+    pooled: Mapping[str, float] | None,
+    *,
+    delta: float,
+    guarantee: str,
+    faults: Sequence[str],
+    parameters: Mapping[str, float | str],
+) -> PublishedBound:
+    """The bound with the terms `pooled` of all folds together; without them that of the fold with the smallest.
 
     With every fold's bound at delta/K, all K hold together with probability at least 1 - delta, hence so does the
-    smallest. (So would their mean, which is never better.)
+    smallest.
     """
-    return min(folds, key=lambda fold: fold.value)
+    best = min(folds, key=lambda fold: fold.value)
+    terms = dict(best.terms if pooled is None else pooled)
+    reading = "given split" if rows.given_split else "per fold" if pooled is None else "pooled"
+    return PublishedBound(
+        method=method,
+        value=float(sum(terms.values())),
+        terms=terms,
+        curve=best.curve if pooled is None else Curve.mean([fold.curve for fold in folds]),
+        folds=tuple(folds),
+        n=rows.n,
+        delta=delta,
+        guarantee=guarantee,
+        faults=tuple(faults),
+        parameters={**parameters, "folds": len(folds), "reading": reading},
+    )
 
 
 def bernstein(n: int, delta: float, variance: float) -> float:
     """How far the mean of n values in [0, 1] may lie above their average, with probability at least 1 - delta.
 
-    sqrt(2 variance ln(3/delta)/n) + 3 ln(3/delta)/n, with the empirical variance (divisor n) of the values: the
-    version of Audibert, Munos and Szepesvari, which Mnih, Szepesvari and Audibert (2008) and then the paper use.
-
-    Examples
-    --------
-    >>> from calcert.published.bound import bernstein
-    >>> round(bernstein(10_000, 0.05, 0.01), 5)
-    0.00409
+    The empirical Bernstein bound of Audibert, Munos and Szepesvari, as the paper prints it: variance with divisor n.
     """
     log = math.log(3) - math.log(delta)
     return math.sqrt(2 * variance * log / n) + 3 * log / n

@@ -50,10 +50,6 @@ class FoldedRows:
         """Whether training and validation rows were given: cross-fitting judges two folds or more."""
         return len(self.validation) == 1
 
-    def reading(self, per_fold: bool) -> str:
-        """How folds are put together, in words."""
-        return "given split" if self.given_split else "per fold" if per_fold else "pooled"
-
     def training_size(self, held_out: int) -> int:
         """Rows outside one fold."""
         return self.n - int(np.count_nonzero(self.fold == held_out))

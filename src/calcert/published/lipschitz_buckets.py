@@ -4,6 +4,7 @@ cuts."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from calcert.foundation.array_types import Floats
 from calcert.foundation.validation import check_constant, check_count, check_delta, check_rng
 from calcert.kernels.strings import count_before_cells, look_up
 from calcert.perturbation.noise import perturb
-from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, judge, smallest
+from calcert.published.bound import POOLED, REALISED_BUCKETS, Curve, Fold, PublishedBound, from_folds, judge
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.perturb_and_smooth import derivative_bounds
 from calcert.sources.arrays import checked_pair
@@ -54,24 +55,18 @@ def lipschitz_buckets(
     Not a certificate, in either reading: for one under the same assumption see :func:`calcert.bounds.lipschitz`.
 
     Not proved
-        *Realised labels.* In our form of it, as in :func:`perturb_and_smooth`, the error bound holds on average over
-        the training labels and is used for the labels drawn. `per_fold` does not mend this.
-        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
-        fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
-        smallest.
+        As in :func:`perturb_and_smooth`, the error bound holds on average over the training labels and is used for the
+        labels drawn. `per_fold=True` mends pooled folds alone, and caps error bounds at 1.
 
-    Choices and readings of ours
-        The error bound; bucket counts 2, 4, ..., 8192; four shifts by quarters of a bucket, where the paper says a
-        small fraction of a width and prints r/B (the first bucket grows by what the last one loses); delta in equal
-        parts, for its delta/(BR); five folds. A bucket without training rows takes the mean training label and
-        the error bound 1, which two numbers in [0, 1] never exceed; the scale of the Bernstein term is at least 1 for
-        the same reason.
-        `per_fold=True` caps all error bounds at 1.
+    Choices of ours
+        The error bound, bucket counts 2, 4, ..., 8192, and four shifts by quarters of a bucket: the first bucket grows
+        by what the last one loses. A bucket without training rows takes the mean training label and the error bound 1,
+        which two numbers in [0, 1] never exceed; so the scale of the Bernstein term is at least 1.
 
     Parameters
     ----------
-    scores, labels
-        Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
+    scores, labels, delta, folds, per_fold, rng
+        As in :func:`total_variation`.
     constant
         The Lipschitz constant of the calibration function of `scores` as they are.
     bandwidth
@@ -80,14 +75,6 @@ def lipschitz_buckets(
         True if `scores` were perturbed with this bandwidth already.
     buckets, shifts
         The bucket counts, and into how many parts of a bucket the inner edges are shifted.
-    delta
-        The nominal probability of failure.
-    folds
-        The number of folds, at least 2.
-    per_fold
-        One bound a fold at delta/folds each, the smallest returned, in place of the pooled bound.
-    rng
-        Seed or generator of the perturbation and the random folds.
 
     Examples
     --------
@@ -164,77 +151,49 @@ def cuts_of(buckets: tuple[int, ...] = BUCKETS, shifts: int = SHIFTS) -> Cuts:
     )
 
 
-class _Judged(NamedTuple):
-    """The validation rows of some folds: fold, score and cell of each."""
-
-    fold: NDArray[np.int64]
-    scores: Floats
-    cell: NDArray[np.int64]
-
-
 def bucketed(rows: FoldedRows, *, constant: float, cuts: Cuts, delta: float, per_fold: bool) -> PublishedBound:
     """:func:`lipschitz_buckets` of rows that are sorted and in folds already."""
     count = len(rows.validation)
     level = share(delta, len(cuts.candidates) * (count if per_fold else 1))
     trained = _training_counts(rows, cuts)
-    judged = []
-    for k, members in enumerate(rows.validation):
-        points = rows.scores[members]
-        cell = np.searchsorted(cuts.cells, points, side="right") - 1
-        judged.append(_Judged(np.full(points.size, k), points, cell))
+    points = [rows.scores[members] for members in rows.validation]
+    cells = [np.searchsorted(cuts.cells, at, side="right") - 1 for at in points]
+    numbers = [np.full(at.size, k) for k, at in enumerate(points)]
 
-    if per_fold:
-        found = [_best_cut([part], trained, cuts, constant, level, cap=True) for part in judged]
-    else:
-        found = [_best_cut(judged, trained, cuts, constant, level, cap=False)] * count
+    def best_cut(judged: slice) -> tuple[Cut, dict[str, float]]:
+        """The partition with the smallest bound on the validation rows of some folds, and the terms of that bound."""
+        scores, cell, fold = (np.concatenate(values[judged]) for values in (points, cells, numbers))
+        outcomes = []
+        for cut in cuts.candidates:
+            curve, error = _surrogate(cut, trained, constant, fold, cell)
+            scale = max(1.0, constant * float(cut.widths.max()) + 0.5)
+            if per_fold:
+                error, scale = np.minimum(error, 1.0), 1.0
+            outcomes.append((cut, judge(np.abs(curve - scores), error, scale, level)))
+        return min(outcomes, key=lambda outcome: sum(outcome[1].values()))
+
+    cut, pooled = (None, None) if per_fold else best_cut(slice(None))
     folds = []
-    for k, (part, (cut, terms)) in enumerate(zip(judged, found, strict=True)):
-        values, _ = _surrogate(cut, trained, constant, np.full(cut.edges.size, k), cut.first_cell[:-1])
-        curve = Curve(cut.edges, values, "step")
-        if not per_fold:
-            error = _surrogate(cut, trained, constant, part.fold, part.cell)[1]
-            gap = np.abs(curve(part.scores) - part.scores)
+    for k, at in enumerate(points):
+        chosen, terms = best_cut(slice(k, k + 1)) if cut is None else (cut, {})
+        values, _ = _surrogate(chosen, trained, constant, np.full(chosen.edges.size, k), chosen.first_cell[:-1])
+        curve = Curve(chosen.edges, values, "step")
+        if cut is not None:
+            error = _surrogate(cut, trained, constant, numbers[k], cells[k])[1]
+            gap = np.abs(curve(at) - at)
             terms = {"gap to the curve": float(gap.mean()), "error of the curve": float(error.mean())}
-        folds.append(Fold(int(trained[k, 0, -1]), part.scores.size, terms, curve))
-    if per_fold:
-        best = smallest(folds)
-        terms, curve = dict(best.terms), best.curve
-    else:
-        terms, curve = found[0][1], Curve.mean([f.curve for f in folds])
-    return PublishedBound(
-        method="Lipschitz buckets",
-        value=float(sum(terms.values())),
-        terms=terms,
-        curve=curve,
-        folds=tuple(folds),
-        n=rows.n,
+        folds.append(Fold(int(trained[k, 0, -1]), at.size, terms, curve))
+    found = from_folds(
+        "Lipschitz buckets",
+        rows,
+        folds,
+        pooled,
         delta=delta,
         guarantee="None that is proved: our form of it has the gap of perturb_and_smooth.",
-        faults=(REALISED_BUCKETS,) if per_fold else (REALISED_BUCKETS, POOLED),
-        parameters={
-            "constant": constant,
-            "buckets": curve.knots.size,
-            "candidates": len(cuts.candidates),
-            "folds": count,
-            "reading": rows.reading(per_fold),
-        },
+        faults=[REALISED_BUCKETS] if per_fold else [REALISED_BUCKETS, POOLED],
+        parameters={"constant": constant, "buckets": 0, "candidates": len(cuts.candidates)},
     )
-
-
-def _best_cut(
-    parts: list[_Judged], trained: NDArray[np.int64], cuts: Cuts, constant: float, level: float, *, cap: bool
-) -> tuple[Cut, dict[str, float]]:
-    """The partition with the smallest bound on these validation rows, and the terms of that bound."""
-    every = _Judged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    outcomes = []
-    for cut in cuts.candidates:
-        curve, error = _surrogate(cut, trained, constant, every.fold, every.cell)
-        gap = np.abs(curve - every.scores)
-        scale = max(1.0, constant * float(cut.widths.max()) + 0.5)
-        if cap:
-            error, scale = np.minimum(error, 1.0), 1.0
-        outcomes.append((cut, judge(gap, error, scale, level)))
-    return min(outcomes, key=lambda outcome: sum(outcome[1].values()))
+    return replace(found, parameters={**found.parameters, "buckets": found.curve.knots.size})
 
 
 def _surrogate(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calcert.certificates.several import share
 from calcert.foundation.validation import check_bandwidth, check_delta, check_rng
 from calcert.perturbation.noise import perturb
-from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, judge, smallest
+from calcert.published.bound import OVERSHOOT, POOLED, REALISED, Curve, Fold, PublishedBound, from_folds, judge
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.nadaraya_watson import smooth
 from calcert.sources.arrays import checked_pair
@@ -87,31 +87,18 @@ def perturb_and_smooth(
     Not a certificate, in either reading: for one of the same classifier see :func:`calcert.bounds.perturbed`.
 
     Not proved
-        *Realised labels.* The error bound holds on average over the training labels. The smoother is compared for the
-        labels drawn, and its error can be larger: about a third of the time where all rows have one score. With all
-        scores 0.9, true frequency 1/2, 10^5 rows on each side and delta = 0.05, the printed statement fails with
-        probability 0.128; with two training rows at score 1, with probability 1/4.
-        With perturbed scores, which are never equal, it fails far less often. With bandwidth 10, 100 training and
-        50,000 validation rows it still does with probability 0.006 at delta = 0.001 (``python -m experiments.faults``).
-        At bandwidth 1/64 neither a failure so frequent nor a proof is known.
-        `per_fold` does not mend this. A warning says so where half of the scores or more are one number.
-        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound, though each
-        fold's rows trained the other folds' curves. `per_fold=True` takes one bound a fold at delta/folds, and the
-        smallest.
-        *Overshoot.* In an empty window the nearest neighbour stands in, and the error bound there can exceed the
-        constant R that is to bring it into [0, 1]. `per_fold=True` caps it at 1, which two numbers in [0, 1] never
-        exceed, with R = 1; the default leaves it as published.
-
-    Choices of ours, where the paper names none
-        Five folds; delta in two equal parts, as its proof suggests; the largest R of all folds when they are pooled;
-        equally near neighbours share the weight. As in the paper, each fold is judged on a sample of its rows, at most
-        15,000. R is printed with the letter of the perturbation's bandwidth and said to depend on the smoother, whose
-        bandwidth is another: `scale` chooses.
+        The error bound holds on average over the training labels, and is used for the labels drawn. Where many scores
+        are one number the printed statement fails more often than delta, with probability 1/4 for two training rows at
+        score 1; a warning says so where half of the scores or more are one number. With perturbed scores, which are
+        never equal, it fails far less often; at bandwidth 1/64 neither a failure more frequent than delta nor a proof
+        is known. `per_fold` does not mend this. It does mend pooled folds, which the proof does not cover, and caps the
+        error bound at 1, with R = 1. Theory, The published results, has the numbers, and what we chose where the paper
+        leaves a choice.
 
     Parameters
     ----------
-    scores, labels
-        Scores in [0, 1] and labels 0/1: arrays, lists, or columns of a frame.
+    scores, labels, delta, folds, per_fold, validation, rng
+        As in :func:`total_variation`.
     bandwidth
         h of the perturbation; 1/64 if neither it nor `slopes` is given.
     perturbed
@@ -119,19 +106,9 @@ def perturb_and_smooth(
     slopes
         In place of `bandwidth`: b1 and b2 of Proposition 2, bounds on the first and second derivative of the
         calibration function of `scores`, which are then not perturbed.
-    delta
-        The nominal probability of failure.
-    folds
-        The number of folds, at least 2.
-    per_fold
-        One bound a fold at delta/folds each, the smallest returned, in place of the pooled bound.
-    validation
-        In place of folds: True for each validation row, False for each training row. All validation rows are used.
     scale
         The bandwidth in R: that of the "smoother", which is how we read it, or of the "perturbation", as printed. The
         latter makes R 7/4 at every number of rows; it matters to the last term only.
-    rng
-        Seed or generator of the perturbation and the random folds.
 
     Examples
     --------
@@ -192,29 +169,19 @@ def smoothed(
         gaps.append(gap)
         errors.append(error)
         scales.append(scale)
-    if per_fold:
-        best = smallest(folds)
-        terms, curve, faults = dict(best.terms), best.curve, [REALISED]
-    else:
-        terms = judge(np.concatenate(gaps), np.concatenate(errors), max(scales), level)
-        curve = Curve.mean([f.curve for f in folds])
-        faults = [REALISED, OVERSHOOT] if rows.given_split else [REALISED, POOLED, OVERSHOOT]
-    return PublishedBound(
-        method="perturb and smooth",
-        value=float(sum(terms.values())),
-        terms=terms,
-        curve=curve,
-        folds=tuple(folds),
-        n=rows.n,
+    pooled, faults = None, [REALISED]
+    if not per_fold:
+        pooled = judge(np.concatenate(gaps), np.concatenate(errors), max(scales), level)
+        faults += [OVERSHOOT] if rows.given_split else [POOLED, OVERSHOOT]
+    return from_folds(
+        "perturb and smooth",
+        rows,
+        folds,
+        pooled,
         delta=delta,
         guarantee="None that is proved: its error bound holds on average over the training labels only.",
-        faults=tuple(faults),
-        parameters={
-            "first derivative": slopes[0],
-            "second derivative": slopes[1],
-            "folds": len(folds),
-            "reading": rows.reading(per_fold),
-        },
+        faults=faults,
+        parameters={"first derivative": slopes[0], "second derivative": slopes[1]},
     )
 
 

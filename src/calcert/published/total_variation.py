@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calcert.certificates.several import share
 from calcert.foundation.validation import check_delta, check_rng, check_variation
-from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, bernstein, smallest
+from calcert.published.bound import POOLED, UNNEEDED, Curve, Fold, PublishedBound, bernstein, from_folds
 from calcert.published.folded_rows import FOLDS, FoldedRows, fold_rows
 from calcert.published.taut_string import pieces
 from calcert.sources.arrays import checked_pair
@@ -37,20 +37,9 @@ def total_variation(
 
     Not a certificate: for one under the same assumption, and far tighter, see :func:`calcert.bounds.bounded_variation`.
 
-    Not proved, or looser than needed
-        *Pooling.* By default, as we read the paper, validation rows of all folds enter one Bernstein bound. Each fold's
-        rows trained the other folds' curves, so they are not independent and the proof does not cover this.
-        `per_fold=True` is covered: one bound per fold at delta/folds, of which the smallest is returned. So is one
-        given split, `validation`, for which the paper prints its Proposition 1.
-        *Waste.* Going to the population, the paper pays sqrt(ln(2/d)/2m) for a possible atom at score 0. The total
-        variation term covers that already.
-
-    Choices of ours, where the paper names none
-        Five folds; delta in four equal parts; the denoising and transfer terms of folds averaged by validation
-        rows; rows with equal scores share one curve value, without which the curve would depend on the order of
-        tied rows and would not be a function of the score. The paper divides the sum over validation rows by the
-        number of training rows, evidently a slip: here it is a mean. As in the paper, each fold is judged on a
-        sample of at most 15,000 of its rows.
+    The default pools folds, as we read the paper; its proof does not cover that. It covers `per_fold=True`, and a given
+    split, `validation`, for which Proposition 1 is printed. Theory, The published results, says why, what the bound
+    wastes, and what we chose where the paper leaves a choice.
 
     Parameters
     ----------
@@ -67,7 +56,7 @@ def total_variation(
     validation
         In place of folds: True for each validation row, False for each training row. All validation rows are used.
     rng
-        Seed or generator of the random folds.
+        Seed or generator of the random folds, and of a perturbation if there is one.
 
     Examples
     --------
@@ -105,33 +94,24 @@ def denoised(rows: FoldedRows, *, variation: float, delta: float, per_fold: bool
             terms["Bernstein, gap"] = bernstein(gap.size, level, float(gap.var()))
         folds.append(Fold(size, gap.size, terms, curve))
         gaps.append(gap)
-    if per_fold:
-        best = smallest(folds)
-        terms, curve = dict(best.terms), best.curve
-        guarantee = (
-            f"At least the calibration error with probability {1 - delta:g}, if the variation is at most {variation:g}."
-        )
-        faults: tuple[str, ...] = (UNNEEDED,)
-    else:
+    pooled, proved = None, f"At least the calibration error with probability {1 - delta:g}"
+    guarantee = f"{proved}, if the variation is at most {variation:g}."
+    if not per_fold:
         gap = np.concatenate(gaps)
         share_of_fold = np.array([g.size for g in gaps]) / gap.size
-        terms = {name: float(share_of_fold @ [f.terms[name] for f in folds]) for name in folds[0].terms}
-        terms["gap to the curve"] = float(gap.mean())
-        terms["Bernstein, gap"] = bernstein(gap.size, level, float(gap.var()))
-        curve = Curve.mean([f.curve for f in folds])
+        pooled = {name: float(share_of_fold @ [f.terms[name] for f in folds]) for name in folds[0].terms}
+        pooled["gap to the curve"] = float(gap.mean())
+        pooled["Bernstein, gap"] = bernstein(gap.size, level, float(gap.var()))
         guarantee = "None that is proved for pooled folds, which is our reading; one bound per fold (per_fold) has one."
-        faults = (POOLED, UNNEEDED)
-    return PublishedBound(
-        method="total variation",
-        value=float(sum(terms.values())),
-        terms=terms,
-        curve=curve,
-        folds=tuple(folds),
-        n=rows.n,
+    return from_folds(
+        "total variation",
+        rows,
+        folds,
+        pooled,
         delta=delta,
         guarantee=guarantee,
-        faults=faults,
-        parameters={"variation": variation, "folds": len(folds), "reading": rows.reading(per_fold)},
+        faults=[UNNEEDED] if per_fold else [POOLED, UNNEEDED],
+        parameters={"variation": variation},
     )
 
 
