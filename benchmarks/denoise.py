@@ -3,10 +3,10 @@
 python benchmarks/denoise.py [--rows 10000000] [--quick]
 
 At the published penalty, on the distributions of the experiments. Both run in one process by turns and the shortest of
-three times counts; held to three sorts. ``denoise`` is what `calcert.published.taut_string.denoise` does for anyone;
-``pieces`` what the published bound calls on rows that are sorted already. Where ProxTV is installed (``pip install
-prox_tv``; its build needs the headers of LAPACKE), its default solver is given the same labels and penalty, and must
-give the same curve to 1e-12. A quick run has 100,000 rows and takes no notice of times.
+three times counts; held to three sorts. ``denoise``, in `calcert.published.total_variation`, is for
+anyone; ``pieces`` what the published bound calls on rows that are sorted already. Where ProxTV is installed (``pip
+install prox_tv``; its build needs the headers of LAPACKE), its default solver is given the same labels and penalty, and
+must give the same curve to 1e-12. A quick run has 100,000 rows and takes no notice of times.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from experiments.distributions import DISTRIBUTIONS
 
-from calcert.published.taut_string import denoise, pieces
-from calcert.published.total_variation import noise
+from calcert.published.total_variation import denoise, noise, pieces
 
 LIMIT = 3.0
 SAME = 1e-12

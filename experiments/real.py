@@ -22,9 +22,8 @@ from rich.table import Table
 
 from calcert.certificates import bounded_variation, distance, lipschitz, perturbed, squared
 from calcert.perturbation.noise import Noise, perturb
-from calcert.published.ece import binned
+from calcert.published.buckets import binned, bucketed, cuts_of
 from calcert.published.folded_rows import fold_rows
-from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 from calcert.sources.arrays import summarize_arrays

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,16 +15,12 @@ from calcert.foundation.number_text import at_most
 from calcert.kernels import strings, windows
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, UNNEEDED, Curve
+from calcert.published.buckets import bucketed, cuts_of
 from calcert.published.folded_rows import fold_rows, single_split
-from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import plug_in_window, smoothed
 from calcert.published.total_variation import denoised
 from tests.as_python import as_python
 from tests.published import literal_reading
-
-# The functions hide the modules of the same name.
-ece_module = import_module("calcert.published.ece")
-buckets_module = import_module("calcert.published.lipschitz_buckets")
 
 METHODS = {
     "total variation": published.total_variation,

@@ -13,8 +13,8 @@ from calcert import published
 from calcert.perturbation.noise import perturb
 from calcert.perturbation.sech_kernel import mean
 from calcert.published.bound import OVERSHOOT, POOLED, REALISED, REALISED_BUCKETS, UNNEEDED
+from calcert.published.buckets import bucketed, cuts_of
 from calcert.published.folded_rows import fold_rows, single_split
-from calcert.published.lipschitz_buckets import bucketed, cuts_of
 from calcert.published.perturb_and_smooth import derivative_bounds, smoothed
 from calcert.published.total_variation import denoised
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calcert.kernels import windows
-from calcert.published.nadaraya_watson import smooth
+from calcert.published.perturb_and_smooth import smooth
 from tests.as_python import as_python, python_module
 from tests.published import literal_reading
 

@@ -1,6 +1,6 @@
 """Sums over windows of sorted scores with tempered Epanechnikov weights, by a tree of moments; and sums over bins.
 
-:mod:`calcert.published.nadaraya_watson` says why and how far they are off.
+:mod:`calcert.published.perturb_and_smooth` says why and how far they are off.
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ in ``calcert`` itself.
 """
 
 from calcert.published.bound import PublishedBound
+from calcert.published.buckets import ece, lipschitz_buckets
 from calcert.published.compare import Comparison, compare
-from calcert.published.ece import ece
-from calcert.published.lipschitz_buckets import lipschitz_buckets
 from calcert.published.perturb_and_smooth import derivative_bounds, perturb_and_smooth
 from calcert.published.total_variation import total_variation
 

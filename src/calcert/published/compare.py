@@ -13,8 +13,7 @@ from calcert.foundation.result import Result
 from calcert.foundation.validation import check_rng, check_variation
 from calcert.perturbation.noise import perturb
 from calcert.published.bound import PublishedBound
-from calcert.published.ece import ece
-from calcert.published.lipschitz_buckets import lipschitz_buckets
+from calcert.published.buckets import ece, lipschitz_buckets
 from calcert.published.perturb_and_smooth import derivative_bounds, perturb_and_smooth
 from calcert.published.total_variation import total_variation
 from calcert.reports.report import Report, certify_summary
