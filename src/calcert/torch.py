@@ -179,11 +179,7 @@ class Perturb(_Perturbing):
     """
 
     def __init__(
-        self,
-        *,
-        odds: float | None = None,
-        bandwidth: float | None = None,
-        generator: torch.Generator | None = None,
+        self, *, odds: float | None = None, bandwidth: float | None = None, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.noise = choose_noise(odds, bandwidth)
@@ -191,7 +187,8 @@ class Perturb(_Perturbing):
 
     def forward(self, probabilities: Tensor) -> Tensor:
         """Perturbed probabilities of the same shape."""
-        _check_probabilities(probabilities)
+        _check_floating("probabilities", probabilities)
+        _check_range("probabilities", probabilities, "For logits pass torch.sigmoid(logits).")
         x = _wide(probabilities)
         u, size = uniform(x, self.generator), self.noise.size
         if self.noise.kind == "odds":
@@ -237,7 +234,10 @@ class PerturbLogits(_Perturbing):
 
     def forward(self, logits: Tensor) -> Tensor:
         """Perturbed logits of the same shape."""
-        _check_logits(logits)
+        _check_floating("logits", logits)
+        if may_look_at(logits) and bool(torch.isnan(logits).any()):
+            place = int(torch.isnan(logits).flatten().nonzero()[0])
+            raise ValueError(f"logits must be numbers; got nan at row {place}.")
         z = _wide(logits)
         return (z + self.noise.size * log_factor(uniform(z, self.generator))).to(_at_least_float32(logits.dtype))
 
@@ -256,8 +256,7 @@ def _at_least_float32(dtype: torch.dtype) -> torch.dtype:
 
 
 def _check_labels(logits: Tensor, labels: Tensor) -> None:
-    if not logits.is_floating_point():
-        raise TypeError(f"logits must be a floating-point tensor; got {logits.dtype}.")
+    _check_floating("logits", logits)
     if logits.shape != labels.shape:
         hint = "For one logit a row use logits.squeeze(-1)."
         if logits.shape == (*labels.shape, 2):
@@ -268,24 +267,12 @@ def _check_labels(logits: Tensor, labels: Tensor) -> None:
     _check_range("labels", labels, "For -1/+1 labels pass (labels > 0).float().")
 
 
-def _check_logits(logits: Tensor) -> None:
-    if not logits.is_floating_point():
-        raise TypeError(f"logits must be a floating-point tensor; got {logits.dtype}.")
-    if may_look_at(logits) and bool(torch.isnan(logits).any()):
-        place = int(torch.isnan(logits).flatten().nonzero()[0])
-        raise ValueError(f"logits must be numbers; got nan at row {place}.")
-
-
-def _check_probabilities(probabilities: Tensor) -> None:
-    if not probabilities.is_floating_point():
-        raise TypeError(f"probabilities must be a floating-point tensor; got {probabilities.dtype}.")
-    _check_range("probabilities", probabilities, "For logits pass torch.sigmoid(logits).")
+def _check_floating(name: str, values: Tensor) -> None:
+    if not values.is_floating_point():
+        raise TypeError(f"{name} must be a floating-point tensor; got {values.dtype}.")
 
 
 def _check_range(name: str, values: Tensor, hint: str) -> None:
-    if not may_look_at(values):
-        return
-    bad = ~((values >= 0) & (values <= 1))
-    if bool(bad.any()):
+    if may_look_at(values) and bool((bad := ~((values >= 0) & (values <= 1))).any()):
         place = int(bad.flatten().nonzero()[0])
         raise ValueError(f"{name} must lie in [0, 1]; got {values.flatten()[place]:g} at row {place}. {hint}")

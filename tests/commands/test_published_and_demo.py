@@ -58,8 +58,8 @@ def test_one_of_our_certificates_has_what_the_published_methods_have(rows: tuple
     found = compare(x, y, bandwidth=1 / 32, confidence=0.9, seed=3)
     seen = calcert.summarize(calcert.perturb(x, bandwidth=1 / 32, rng=3), y)
     alone = calcert.bounds.lipschitz(seen, constant=16.0, confidence=0.9, seed=3)
-    about = {"subject": found.report.perturbed.subject, "assumption": "none"}
-    assert found.like_for_like == replace(alone, **about)
+    subject = found.report.perturbed.subject
+    assert found.like_for_like == replace(alone, subject=subject, assumption="none")
     (line,) = (line for line in found.lines if "perturbed scores alone" in line.method)
     assert (line.subject, line.value) == (found.report.perturbed.subject, found.like_for_like.upper)
     assert line.promise == "Proved: each bound holds with probability 0.9, assuming nothing."

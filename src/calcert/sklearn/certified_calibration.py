@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -16,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from calcert.foundation.array_types import Floats
 from calcert.reports.recalibrate import recalibrate
 from calcert.reports.settings import Settings
-from calcert.sklearn.classifier import check_estimator, rows_to_certify
+from calcert.sklearn.classifier import Wrapper, check_estimator, is_fitted, rows_to_certify
 from calcert.sources.rows import Rows
 
 
-class CertifiedCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class CertifiedCalibration(Wrapper):
     """A classifier of two classes whose probabilities :func:`calcert.recalibrate` has mapped and certified.
 
     Guarantee
@@ -88,7 +87,7 @@ class CertifiedCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         settings = Settings(confidence=self.confidence, seed=self.seed)
         own = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
         self.estimator_, left = self.estimator, np.arange(len(y))
-        if not _is_fitted(self.estimator):
+        if not is_fitted(self.estimator):
             numbers = left if own is None else own
             rank = np.random.default_rng([self.seed, 1]).permutation(int(numbers.max()) + 1)[numbers]
             fitting = rank < (rank.max() + 1) // 2
@@ -121,21 +120,6 @@ class CertifiedCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     def _scores(self, X: Any) -> Floats:
         return np.asarray(self.estimator_.predict_proba(X), np.float64)[:, -1]
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, in the order of the columns of `predict_proba`."""
-        return np.asarray(self.estimator_.classes_)
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features that the estimator was fitted with."""
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, where the estimator was fitted with a data frame."""
-        return np.asarray(self.estimator_.feature_names_in_)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
@@ -144,11 +128,3 @@ class CertifiedCalibration(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         tags.input_tags = deepcopy(get_tags(self.estimator).input_tags)
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _is_fitted(estimator: Any) -> bool:
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True

@@ -41,7 +41,31 @@ class _Secret(bytes):
     __str__ = __repr__
 
 
-class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier around another one, whose classes and features it has."""
+
+    @property
+    def _model(self) -> Any:
+        """The fitted estimator: the clone that `fit` made, or the one passed in if that was fitted already."""
+        return vars(self).get("estimator_", self.estimator)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return np.asarray(self._model.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features that the estimator was fitted with."""
+        return int(self._model.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where the estimator was fitted with a data frame."""
+        return np.asarray(self._model.feature_names_in_)
+
+
+class PerturbedClassifier(Wrapper):
     """A classifier that returns the probabilities of another one through :func:`calcert.perturb`.
 
     With two classes the probability of ``classes_[1]`` is perturbed. With more, the confidence of the most probable
@@ -164,21 +188,6 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         noise: dict[str, Any] = self._noise.parameters
         return certify(scores, labels, settings=Settings(confidence, **noise, variation=variation, seed=seed))
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, in the order of the columns of `predict_proba`."""
-        return np.asarray(self._model.classes_)
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features that the estimator was fitted with."""
-        return int(self._model.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, where the estimator was fitted with a data frame."""
-        return np.asarray(self._model.feature_names_in_)
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; bytes as `random_state` print as how many there are, on pages and in logs too."""
         params: dict[str, Any] = super().get_params(deep)
@@ -200,20 +209,11 @@ class PerturbedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        try:
-            check_is_fitted(self._model)
-        except NotFittedError:
-            return False
-        return True
+        return is_fitted(self._model)
 
     @property
     def _noise(self) -> Noise:
         return choose_noise(self.odds, self.bandwidth)
-
-    @property
-    def _model(self) -> Any:
-        """The fitted estimator: the clone that `fit` made, or the one passed in if that was fitted already."""
-        return vars(self).get("estimator_", self.estimator)
 
     def _original(self, X: Any) -> Floats:
         check_estimator(self.estimator)
@@ -254,6 +254,15 @@ def rows_to_certify(classes: NDArray[Any], proba: Floats, y: Any) -> tuple[Float
             f"got {labels[row].item()!r} at row {row}."
         )
     return check_scores(top_label.score(proba)), labels == classes[top_label.forecast(proba)]
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether scikit-learn takes it for fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
 
 
 def check_estimator(estimator: Any) -> None:
