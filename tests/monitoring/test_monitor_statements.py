@@ -22,7 +22,7 @@ from calcert.monitoring.betting_strategies import Wealth
 from calcert.monitoring.monitor import Monitor
 from calcert.monitoring.status import Status
 from calcert.monitoring.watched_statements import NODES, WATCHED, L1Memory, Memory, PairMemory, RangeMemory
-from calcert.show.prometheus import prometheus_text
+from calcert.show.monitor import prometheus_text
 from calcert.summary.summary import Summary
 from tests.monitoring.lives import Law, finite_summary, life, overconfident, too_high
 from tests.monitoring.test_monitor_betting import outcomes

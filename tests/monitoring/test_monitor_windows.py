@@ -156,7 +156,7 @@ def test_the_picture_shows_bounds_windows_limit_and_alarm(monitor: Monitor) -> N
 
 
 def test_prometheus_reads_every_line(monitor: Monitor) -> None:
-    from calcert.show.prometheus import prometheus_text
+    from calcert.show.monitor import prometheus_text
 
     lines = prometheus_text(monitor.status(alarm=0.03)).splitlines()
     values = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines if not line.startswith("#")}
@@ -170,7 +170,7 @@ def test_prometheus_reads_every_line(monitor: Monitor) -> None:
 
 
 def test_a_batch_added_late_moves_no_end_of_the_range_inwards(tmp_path: Path) -> None:
-    from calcert.show.prometheus import prometheus_text
+    from calcert.show.monitor import prometheus_text
 
     monitor, rng = Monitor(tmp_path / "state"), np.random.default_rng(0)
     for day in (20, 21, 22, 3, 1, 2):

@@ -11,7 +11,7 @@ from calcert.foundation.number_text import number
 from calcert.reports.report import Report
 from calcert.reports.settings import Settings
 from calcert.show import certificate_words as words
-from calcert.show.perturbed_curve import perturbed_description
+from calcert.show.reliability import perturbed_description
 from calcert.show.report_details import call
 
 SERVED = Certificate(
@@ -69,9 +69,9 @@ def test_confidence_names_one_bound_and_both() -> None:
 
 
 def test_assumptions_and_what_is_not_promised() -> None:
-    assert words.assumption(SERVED) == "Nothing is assumed of the scores or of how labels depend on them."
-    assert words.assumption(AS_IT_IS) == (
-        "Assumes: calibration function of total variation at most 1 (as any monotone one)."
+    assert words.assumed(SERVED.assumption) == "nothing"
+    assert words.assumed(AS_IT_IS.assumption) == (
+        "a calibration function of total variation at most 1 (as any monotone one)"
     )
     assert words.not_promised("l1", AS_IT_IS).startswith("The upper bound is only as good as the assumption")
     assert "without the perturbation" in words.not_promised("perturbed", SERVED)

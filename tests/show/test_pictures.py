@@ -19,10 +19,9 @@ from calcert.foundation.number_text import at_least, at_most, rows_about
 from calcert.reports.noise_costs import noise_costs
 from calcert.reports.plan import Plan, plan
 from calcert.reports.report import Report
-from calcert.show.intervals import short
-from calcert.show.perturbed_curve import BINS, STRETCHES, perturbed_curve
+from calcert.show.canvas import short
 from calcert.show.picture import Picture
-from calcert.show.reliability import reliability
+from calcert.show.reliability import DENSITY_BINS, STEPS, perturbed_curve, reliability
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +69,7 @@ def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
 def test_reliability_shows_the_numbers_of_the_band(report: Report) -> None:
     axes = perturbed_curve(report)
     assert report.summary is not None
-    band = calibration_band(report.summary).thinned(STRETCHES)
+    band = calibration_band(report.summary).thinned(STEPS)
     filled = next(p for p in axes.patches if isinstance(p, StepPatch) and p.get_fill())
     shown = filled.get_data()
     np.testing.assert_array_equal(shown.values, band.upper)  # type: ignore[attr-defined]
@@ -116,7 +115,7 @@ def test_rows_at_the_ends_have_a_mark_and_a_peak(score: float) -> None:
     assert "perturbed score within 1e-06 of 0 or 1: mean, 95%" in legend(axes)
     below = next(other for other in axes.figure.axes if other is not axes)
     for steps in outlines(below):
-        assert np.argmax(steps.get_data()[0]) == (0 if score < 0.5 else BINS - 1)
+        assert np.argmax(steps.get_data()[0]) == (0 if score < 0.5 else DENSITY_BINS - 1)
 
 
 def test_lines_differ_without_colour(report: Report) -> None:

@@ -130,7 +130,7 @@ def _write_metrics(status: Status, path: str, model: str | None) -> bool:
     from pathlib import Path
 
     from calcert.foundation.whole_regular_file import replacing
-    from calcert.show.prometheus import prometheus_text
+    from calcert.show.monitor import prometheus_text
 
     text = prometheus_text(status, model)
     if path == STANDARD_OUTPUT:

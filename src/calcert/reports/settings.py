@@ -144,16 +144,12 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, by the names of the arguments."""
+        names = ("crossings", "variation", "seed", "threshold", "costs", "tolerance", "statements")
+        values = {name: getattr(self, name) for name in names}
         return {
             "confidence": self.confidence,
             **(self.noise.parameters if self.asks_for_noise else {}),
-            "crossings": self.crossings,
-            **({} if self.variation is None else {"variation": self.variation}),
-            "seed": self.seed,
-            **({} if self.threshold is None else {"threshold": self.threshold}),
-            **({} if self.costs is None else {"costs": list(self.costs)}),
-            **({} if self.tolerance is None else {"tolerance": self.tolerance}),
-            **({"statements": list(self.statements)} if self.statements else {}),
+            **{name: list(v) if isinstance(v, tuple) else v for name, v in values.items() if v not in (None, ())},
         }
 
     @classmethod

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from calcert.certificates.certificate import Certificate, why_no_bound
 from calcert.foundation import number_text
 from calcert.foundation.number_text import at_least, at_most, e_value, given, percent_sure, rows_text
-from calcert.perturbation.noise import Noise
 
 if TYPE_CHECKING:
     from calcert.certificates.observed_over_expected import Ratio
@@ -152,6 +151,11 @@ def between(lower: float, upper: float) -> str:
     return f"between {at_least(lower)} and {at_most(upper)}"
 
 
+def both(certificate: Certificate) -> str:
+    """The two bounds, whatever they say."""
+    return f"{at_least(certificate.lower)} to {at_most(certificate.upper)}"
+
+
 def judged(certificate: Certificate | Ratio) -> str:
     """What a gate judged, from how many rows, how sure and what is assumed."""
     c, sure = certificate, number_text.confidence(certificate.delta)
@@ -223,27 +227,10 @@ def meaning(name: str, certificates: Iterable[Certificate]) -> str:
     return f"{said.short.capitalize()}: {said.note}assumes {assuming}."
 
 
-def assumption(certificate: Certificate) -> str:
-    """What is assumed beyond independent rows."""
-    if certificate.assumption == "none":
-        return "Nothing is assumed of the scores or of how labels depend on them."
-    return f"Assumes: {certificate.assumption}."
-
-
 def not_promised(name: str, certificate: Certificate) -> str:
     """What this statement in particular does not promise."""
     said = STATEMENTS[name]
     return said.not_promised_if.get(certificate.assumption, said.not_promised)
-
-
-def quantity(name: str, certificate: Certificate) -> str:
-    """What stands under the title of a statement."""
-    c = certificate
-    if c.quantity == STATEMENTS[name].title.lower():
-        return f"of the classifier {c.subject}"
-    if c.subject.startswith("with its current scores"):
-        return c.quantity
-    return f"{c.quantity}, {Noise.named_in(c.parameters).words}"
 
 
 def which_way(report: Report) -> list[str]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import at_least, at_most, confidence, percent_sure, rows_text
 from calcert.show.block import Block, Column, Paragraph, Table, Verdict, Warned
+from calcert.show.canvas import interval_bars
 from calcert.show.certificate_words import MEASURE, NAMED, STATEMENTS, meaning
-from calcert.show.intervals import interval_bars
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -54,19 +54,7 @@ def page(
     command: str | None = None,
     date: datetime.date | None = None,
 ) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    result, blocks
-        What the page is about, and what it says.
-    title
-        Heading of the page.
-    command
-        The exact command that made the result, shown at the end.
-    date
-        Shown as the day of writing; the time, with its zone, when None.
-    """
+    """The page as text, with the exact command that made the result; it shows the `date`, or the time without one."""
     now = datetime.datetime.now(datetime.UTC).astimezone().isoformat(timespec="seconds")
     values = result.to_dict()
     facts = {"said": {}, "columns": {}, "files": [], "reading": [], "left_out": "", "time": None} | values.get(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from calcert.show.bands_and_score_table import (
+from calcert.show.block import Block
+from calcert.show.comparison import comparison_blocks, comparison_picture
+from calcert.show.curves import (
     band_blocks,
+    decision_blocks,
+    decision_picture,
     monotone_blocks,
     monotone_picture,
     score_table_blocks,
     table_picture,
 )
-from calcert.show.block import Block
-from calcert.show.comparison import comparison_blocks, comparison_picture
-from calcert.show.decision_curve import decision_blocks, decision_picture
 from calcert.show.many import class_blocks, classes_picture, group_blocks, groups_picture
 from calcert.show.monitor import status_blocks, status_picture
 from calcert.show.noise_costs import noise_costs_blocks, noise_costs_picture
 from calcert.show.outcome import outcome_blocks
-from calcert.show.perturbed_curve import band_picture
 from calcert.show.plan import plan_blocks, plan_picture
 from calcert.show.published import published_blocks, published_bound_blocks, published_picture
 from calcert.show.ratio_sides_p_value import (
@@ -31,6 +31,7 @@ from calcert.show.ratio_sides_p_value import (
     sides_picture,
 )
 from calcert.show.recalibration import recalibration_blocks, recalibration_picture
+from calcert.show.reliability import band_picture
 from calcert.show.report import report_blocks
 from calcert.show.report_details import report_picture
 from calcert.show.segments import segment_blocks, segments_picture

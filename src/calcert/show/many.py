@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from calcert.certificates.certificate import TELLING, Certificate
 from calcert.foundation.number_text import (
-    at_least,
-    at_most,
     confidence,
     percent_sure,
     rows_text,
@@ -30,8 +28,8 @@ from calcert.show.block import (
     Warned,
     words_and_numbers,
 )
-from calcert.show.certificate_words import MEASURE, NEVER_PROMISED, STATEMENTS, interval, meaning
-from calcert.show.intervals import interval_bars
+from calcert.show.canvas import interval_bars
+from calcert.show.certificate_words import MEASURE, NEVER_PROMISED, STATEMENTS, both, interval, meaning
 from calcert.show.report import DETAILS, report_blocks
 from calcert.show.report_details import call, details, how_rows_are_named, report_picture
 
@@ -95,7 +93,7 @@ def group_blocks(report: GroupReport) -> list[Block]:
 
 def class_blocks(report: ClassReport) -> list[Block]:
     """The answer of the prediction, then each class against the rest."""
-    means = "; ".join(f"{STATEMENTS[name].short} {_mean(report.mean[name])}" for name in shown_columns(report.mean))
+    means = "; ".join(f"{STATEMENTS[name].short} {both(report.mean[name])}" for name in shown_columns(report.mean))
     code = f'report = {call(report.settings, rows="probabilities, labels")}\nreport.to_html("report.html")'
     _, *answer, _ = report_blocks(report)
     aside = f"{report.sample}; the prediction of {counted(len(report.classes), 'class')}"
@@ -236,10 +234,6 @@ def ratio_limits(lower: float, upper: float) -> str:
 def limits(c: Certificate) -> str:
     """The bounds in a line of many; a lower bound that is hardly above 0 is rounded down to it."""
     return span(c.lower if c.lower >= SMALL else 0.0, c.upper) if c.telling else "too few rows"
-
-
-def _mean(c: Certificate) -> str:
-    return f"{at_least(c.lower)} to {at_most(c.upper)}"
 
 
 def _delta(report: Many) -> float:

@@ -87,16 +87,9 @@ class JUnitOutcome:
         found, words = self.certificate, visible(self.words, keep="\n")
         failed = found is not None and not self.passed
         suites = ElementTree.Element("testsuites")
-        suite = ElementTree.SubElement(
-            suites,
-            "testsuite",
-            name="calcert",
-            tests="1",
-            failures=str(int(failed)),
-            errors=str(int(found is None)),
-            skipped="0",
-            time=f"{seconds:.3f}",
-        )
+        numbers = {"tests": 1, "failures": int(failed), "errors": int(found is None), "skipped": 0}
+        counted, took = {name: str(number) for name, number in numbers.items()}, f"{seconds:.3f}"
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": "calcert", **counted, "time": took})
         facts: dict[str, object] = {"version": calcert.__version__, "max": self.largest}
         facts |= {} if self.policy is None else {"policy": self.policy}
         if found is not None:
@@ -105,13 +98,7 @@ class JUnitOutcome:
         properties = ElementTree.SubElement(suite, "properties")
         for name, value in facts.items():
             ElementTree.SubElement(properties, "property", name=name, value=str(value))
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname="calcert.check",
-            name=self.name,
-            time=f"{seconds:.3f}",
-        )
+        case = ElementTree.SubElement(suite, "testcase", classname="calcert.check", name=self.name, time=took)
         if found is None or failed:
             ElementTree.SubElement(case, "failure" if failed else "error", message=words).text = words
         else:

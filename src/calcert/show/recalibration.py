@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calcert.certificates.certificate import TELLING, Certificate
-from calcert.foundation.number_text import at_least, at_most, number, percent_sure, rows_text
+from calcert.certificates.certificate import TELLING
+from calcert.foundation.number_text import at_most, number, percent_sure, rows_text
 from calcert.reports.estimates import means_in_groups
 from calcert.show.block import Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.canvas import BLUE, FAINT, ORANGE, axes_for, figure_of
-from calcert.show.certificate_words import STATEMENTS
+from calcert.show.certificate_words import STATEMENTS, both
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +37,8 @@ def recalibration_blocks(found: Recalibration) -> list[Block]:
     after = {**found.report.certificates, **({} if found.l1 is None else {"l1": found.l1})}
     for name, certificate in after.items():
         before = found.before.certificates.get(name)
-        known = "" if before is None else _interval(before)
-        shown.add(STATEMENTS[name].short, known, _interval(certificate), style="bold" if name == "l1" else "")
+        known = "" if before is None else both(before)
+        shown.add(STATEMENTS[name].short, known, both(certificate), style="bold" if name == "l1" else "")
     shown.add("log loss (estimate)", number(found.log_loss["before"]), number(found.log_loss["after"]))
     levels = f", pooled to {len(found.map.values)} levels" if found.map.values else ", smooth"
     return [
@@ -64,10 +64,6 @@ def _answer(found: Recalibration) -> str:
         f"After the map, a score is on average at most {at_most(found.l1.upper)} away from the true probability of "
         "label 1 given that score. Nothing is assumed."
     )
-
-
-def _interval(c: Certificate) -> str:
-    return f"{at_least(c.lower)} to {at_most(c.upper)}"
 
 
 def recalibration_picture(found: Recalibration, ax: Axes | None = None) -> Figure:

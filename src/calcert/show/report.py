@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from calcert.foundation.number_text import given, span
-from calcert.show.bands_and_score_table import few_scores_line, score_lines
 from calcert.show.block import Behind, Block, Column, Paragraph, Table, Verdict, Warned
 from calcert.show.certificate_words import in_money
+from calcert.show.curves import few_scores_line, score_lines
 from calcert.show.report_details import details, report_figures
 
 if TYPE_CHECKING:

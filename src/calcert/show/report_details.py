@@ -11,8 +11,7 @@ from calcert.reports.estimates import FEW_SCORES, log_loss, score_quantiles
 from calcert.show import certificate_words as words
 from calcert.show.block import Block, Bullets, Code, Figure, Paragraph, Section, numbers, words_and_numbers
 from calcert.show.canvas import figure_of
-from calcert.show.perturbed_curve import perturbed_curve, perturbed_description
-from calcert.show.reliability import reliability, reliability_description
+from calcert.show.reliability import perturbed_curve, perturbed_description, reliability, reliability_description
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING
 
 from calcert.foundation.number_text import number, percent_sure, rows_text
 from calcert.show.block import Block, Paragraph, Verdict, Warned, words_and_numbers
-from calcert.show.canvas import BLUE, DASHED, FAINT, INK, WIDTH, axes_for, draw_bar, draw_mark, figure_of, list_names
-from calcert.show.intervals import short
+from calcert.show.canvas import (
+    BLUE,
+    DASHED,
+    FAINT,
+    INK,
+    WIDTH,
+    axes_for,
+    draw_bar,
+    draw_mark,
+    figure_of,
+    list_names,
+    short,
+)
 from calcert.show.many import counted, ratio_limits
 
 if TYPE_CHECKING:
