@@ -18,6 +18,7 @@ from calcert.foundation.array_types import Floats, Integers
 from calcert.foundation.refusal import Argument, Phrase, WrongType
 from calcert.foundation.rounding import ROUNDING
 from calcert.foundation.validation import check_costs, check_threshold
+from calcert.summary import cells
 from calcert.summary.points import Points
 from calcert.summary.summary import Summary
 
@@ -25,6 +26,13 @@ FINER, TOGETHER = 1.02, 1.5
 """The rows that take part grow by this factor at most over a block of thresholds, or by those of one point.
 
 Blocks are ruled out together where they grow by no more than the second.
+"""
+
+FOR_LISTED, DISTANCES, DENSITY = 0.5, (0.6, 1.5), 0.2
+"""The part of delta that thresholds listed beforehand have, for the lower bound, and how far they are in log-odds.
+
+In units of the distance at which a score whose log-odds are off by so much loses three standard errors, if there is
+this share of rows to a unit of log-odds at the threshold. From a third of the true distance to all of it will do.
 """
 
 
@@ -188,15 +196,31 @@ def _outward(count: Integers, cut: Integers, pay: float, gaining: int, exact: bo
 
 
 def regret_lower(summary: Summary, decision: Decision, delta: float, seed: int) -> Lower:
-    """A lower bound at confidence 1 - delta: what the best other threshold of a quarter of the rows saves in the rest.
+    """A lower bound at confidence 1 - delta: the larger of two, by thresholds listed beforehand and by random splits.
 
-    Quarters are drawn by the seed, some at a time, and each has a limit at delta / 2. The bound is the one that half of
-    the limits reach: seldom are so many too large, whatever the seed.
+    Of the splits a quarter of the rows chooses the best other threshold and the rest judge it. Quarters are drawn by
+    the seed, some at a time, and each has a limit at half the level. The bound is the one that half of the limits
+    reach: seldom are so many too large, whatever the seed.
     """
     points = summary.points if summary.is_finite else middles(summary)
     quarters = random_splits.splits(points, seed)[:, 0]
-    limits = [_saved(points, middles(summary), quarter, decision, delta / 2) for quarter in quarters]
-    return Lower(sorted(limits)[len(limits) // 2])
+    level = (1 - FOR_LISTED) * delta / 2
+    limits = [_saved(points, middles(summary), quarter, decision, level) for quarter in quarters]
+    return Lower(max(sorted(limits)[len(limits) // 2], _saved_by_listed(summary, decision, FOR_LISTED * delta)))
+
+
+def _saved_by_listed(summary: Summary, decision: Decision, delta: float) -> float:
+    """At most what one of a few thresholds saves, which nothing but the number of rows chooses; delta for all."""
+    logit = math.log(decision.threshold / (1 - decision.threshold))
+    scale = (36 / (decision.level * (1 - decision.level) * DENSITY * summary.n)) ** (1 / 3)
+    limits = [0.0]
+    for which, sign in ((0, -1), (1, 1)):
+        for distance in DISTANCES:
+            place = int(cells.UNIT / (1 + math.exp(-min(max(logit + sign * distance * scale, -700.0), 700.0))))
+            edge = float(cells.bounds(cells.locate(np.array([place]))[0])[0][0]) * cells.RESOLUTION
+            level = delta / (2 * len(DISTANCES))
+            limits.append(_not_lost(summary.points, summary.points.count, decision, which, edge, level))
+    return max(limits)
 
 
 def _saved(points: Points, blocks: Points, quarter: Integers, decision: Decision, delta: float) -> float:
@@ -225,9 +249,16 @@ def _saved(points: Points, blocks: Points, quarter: Integers, decision: Decision
         choices.append((float(hope[place]), float(edges[place - 1]) if place else decision.threshold))
     which = int(choices[1][0] > choices[0][0])
     edge = choices[which][1]
-    # What is saved is at least what is not lost, Lemma T for the gain with its sign changed.
-    side = sides(points, points.count - quarter, decision, opposite=True)[which]
+    return _not_lost(points, points.count - quarter, decision, which, edge, delta)
+
+
+def _not_lost(points: Points, count: Integers, decision: Decision, which: int, edge: float, delta: float) -> float:
+    """A lower limit for what `edge` saves, below the threshold or above it, from the rows of `count`.
+
+    What is saved is at least what is not lost: Lemma T for the gain with its sign changed.
+    """
+    side = sides(points, count, decision, opposite=True)[which]
     inside = placed(points, decision.threshold)[which] & ((points.low < edge) if which else (points.low >= edge))
     place = int(inside.sum())
-    least, most = side.least_rows[place], side.most_rows[place]
-    return max(0.0, -Gain(float(side.most[place]), float(least), float(most), rest, side.pay).upper(delta))
+    least, most, rows = side.least_rows[place], side.most_rows[place], int(count.sum())
+    return max(0.0, -Gain(float(side.most[place]), float(least), float(most), rows, side.pay).upper(delta))
