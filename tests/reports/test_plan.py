@@ -20,6 +20,8 @@ from calcert.perturbation.noise import Noise
 from calcert.reports import plan as plan_module
 from calcert.reports.plan import Plan, plan
 from calcert.reports.planning_distribution import fit
+from calcert.reports.settings import Settings
+from calcert.reports.statements import STATEMENTS
 from calcert.summary.summary import Summary
 
 Draw = Callable[[int, int], Summary]
@@ -235,3 +237,22 @@ def test_certify_check_and_plan_answer_the_same_question_with_the_same_number(no
     assert report.verdict.next == outcome.verdict.next == f"label fresh rows. {wanted.answer()}"
     assert outcome.verdict.sentence == report.verdict.sentence
     assert outcome.statement == wanted.statement
+
+
+def test_a_plan_for_a_loss_certifies_no_more_rows_than_its_limit_is_quick_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Lemma T takes time that grows with the root of the rows: a gate that failed once took a minute to say so.
+    rng = np.random.default_rng(0)
+    x = rng.random(2_000)
+    summary = calcert.summarize(x, rng.random(x.size) < x**1.3)
+    seen: list[int] = []
+    certify = STATEMENTS["regret"].certify
+
+    def watched(drawn: calcert.Summary, settings: Settings) -> calcert.Certificate:
+        seen.append(drawn.n)
+        return certify(drawn, settings)
+
+    monkeypatch.setitem(STATEMENTS, "regret", replace(STATEMENTS["regret"], certify=watched))
+    wanted = calcert.plan(summary, 0.004, statement="regret", settings=Settings(threshold=0.3))
+    assert max(seen) <= 1 << 20
+    assert sum(size >= 1 << 14 for size in seen) <= 20
+    assert wanted.uppers[-1] < wanted.uppers[0]

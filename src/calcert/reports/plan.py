@@ -27,6 +27,8 @@ from calcert.sources.rows import Rows
 from calcert.summary.summary import Summary
 
 DRAWS = 10
+FAR_FOR_LOSS, MANY = 1 << 20, 1 << 14
+"""For the loss at a threshold: rows of which sampling hardly matters, and rows of which one draw is enough."""
 FEW = 32
 STRENGTHS = (0.0, 0.5, 0.75, 1.0, 1.5, 2.5, 4.0)
 SPREAD = 1.2816
@@ -172,10 +174,13 @@ def plan(
             "summary must have labels 0 and 1 for a plan; got shares. Plan with single labels: fewer rows will do."
         )
     now = stated.certify(summary, fixed)
-    draw = Draw(lambda drawn: stated.certify(drawn, fixed), fixed.seed)
-    distributions = _likely_distributions(fit(summary, fixed.noise), now.upper, draw)
+    fitted = fit(summary, fixed.noise)
+    # Lemma T takes time that grows with the root of the rows, and is told apart from its limit by far fewer.
+    far, many = (max(FAR_FOR_LOSS, 32 * summary.rows), MANY) if statement == "regret" else (fitted.far, fitted.far)
+    draw = Draw(lambda drawn: stated.certify(drawn, fixed), fixed.seed, far, many)
+    distributions = _likely_distributions(fitted, now.upper, draw)
     passed, possible = now.upper <= target, now.lower <= target
-    sizes = [max(round(summary.rows * factor), FEW) for factor in SIZES[passed]]
+    sizes = [min(max(round(summary.rows * factor), FEW), far) for factor in SIZES[passed]]
     # No more rows than those that passed, and more than those that failed.
     allowed = (min(sizes[0], summary.rows), summary.rows) if passed else (summary.rows + 1, sizes[-1])
     known = {distribution.strength: UpperCurve.of(distribution, sizes, draw) for distribution in distributions}
@@ -215,15 +220,20 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """Certify rows that are drawn from a distribution, with the same random numbers for every distribution."""
+    """Certify rows that are drawn from a distribution, with the same random numbers for every distribution.
+
+    Of `far` rows sampling hardly matters; from `many` on one draw is enough.
+    """
 
     certify: Callable[[Summary], Certificate]
     seed: int
+    far: int
+    many: int
 
     def __call__(self, distribution: FittedDistribution, rows: int) -> Bounds:
         """The bounds of a few Summaries of so many rows."""
         rng = np.random.default_rng([self.seed, rows])
-        drawn = [distribution.draw(rows, rng) for _ in range(1 if rows == distribution.far else DRAWS)]
+        drawn = [distribution.draw(rows, rng) for _ in range(1 if rows >= self.many else DRAWS)]
         upper, lower = np.array([(c.upper, c.lower) for c in map(self.certify, drawn)]).T
         # Most of the randomness in a bound is that of the means, and what these are in the distribution is known.
         gap = np.array([each.base_rate - each.mean_score for each in drawn]) - distribution.gap
@@ -253,7 +263,7 @@ class UpperCurve:
     @classmethod
     def of(cls, distribution: FittedDistribution, sizes: Sequence[int], draw: Draw) -> UpperCurve:
         """The curve through the bounds of so many rows that are drawn from a distribution."""
-        start, far = distribution.rows.rows, distribution.far
+        start, far = distribution.rows.rows, draw.far
         found = {size: bounds for size in sizes if (bounds := draw(distribution, size).upper).max() < 1}
         limit = float(draw(distribution, far).upper[0])
         size = np.array([*(size for size, bounds in found.items() for _ in bounds), far], float)

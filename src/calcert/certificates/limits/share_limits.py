@@ -46,7 +46,8 @@ def share_upper(hits: Integers, trials: Integers, delta: ArrayLike) -> Floats:
     limit = np.ones(hits.shape)
     some = hits < trials
     found = np.empty(int(some.sum()))
-    largest_shares(*(np.asarray(of[some], np.float64) for of in (hits, trials, delta)), found)
+    some_hits, some_trials, level = (np.asarray(of[some], np.float64) for of in (hits, trials, delta))
+    largest_shares(some_hits, some_trials, level, found)
     limit[some] = found
     limit = np.maximum(limit * (1 + SLACK) + 1e-12, (hits + 1) / trials)
     return np.asarray(np.where(hits < trials, np.minimum(limit, 1.0), 1.0))
