@@ -18,6 +18,9 @@ import calcert
 from calcert.cli import main
 from calcert.reports.segments import SegmentReport
 from calcert.show import as_page
+from calcert.sources.clusters.weighing_options import Weighing
+from calcert.sources.groups import rows_by_group
+from calcert.sources.groups.rows_by_group import RowsBySegment
 
 RNG = np.random.default_rng(0)
 N = 6_000
@@ -149,10 +152,35 @@ def test_clusters_make_limits_wider_and_arrays_say_what_tables_say(report: Segme
     assert found.bound.theorem.startswith("Theorem 18 for clusters")
     assert f"6,000 rows in {len({*user.tolist()}):,} clusters" in str(found)
     assert SegmentReport.from_dict(json.loads(json.dumps(found.to_dict()))) == found
-    path = str(tmp_path / "rows.parquet")
-    ROWS.assign(user=user).to_parquet(path)
-    with pytest.raises(TypeError, match=r"clusters must come with rows in memory .*; got files\. Read the rows into"):
-        calcert.certify(calcert.Rows(path, **NAMED, clusters="user"))
+    csv, parquet = str(tmp_path / "rows.csv"), str(tmp_path / "rows.parquet")
+    ROWS.assign(user=user).to_csv(csv, index=False)
+    ROWS.assign(user=user).to_parquet(parquet)
+    for source in (csv, parquet, duckdb.sql(f"SELECT * FROM '{parquet}'"), pl.scan_parquet(parquet)):
+        assert calcert.certify(calcert.Rows(source, **NAMED, clusters="user")) == found, type(source)
+
+
+def test_clusters_that_have_rows_in_several_segments_are_cut_batch_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Combinations that come up in a later batch, and groups whose rows are counted while others still wait.
+    known: dict[str, int] = {}
+    rng = np.random.default_rng(4)
+    monkeypatch.setattr(rows_by_group, "WAITING", 64)
+    monkeypatch.setattr(rows_by_group, "LARGE", 16)
+    weighing = Weighing(clusters="user")
+    sink = RowsBySegment(weighing, "at row {}".format, known, [(0,), (0, 1), ()])
+    values, kept = [("a", "x"), ("a", "y"), ("b", "x")], []
+    for batch in range(6):
+        which = rng.integers(0, 2 if batch < 3 else 3, 40)
+        for place in dict.fromkeys(which.tolist()):
+            known.setdefault("\x1f".join(values[place]), len(known))
+        number = np.array([known["\x1f".join(values[place])] for place in which])
+        scores, labels, users = rng.random(40), rng.integers(0, 2, 40), rng.integers(0, 25, 40)
+        sink.add(scores, labels, {"clusters": users}, number)
+        kept.append((scores, labels, users, which))
+    scores, labels, users, which = (np.concatenate(part) for part in zip(*kept, strict=True))
+    first, both, everything = sink.summaries()
+    for found, rows in ((first["a",], which < 2), (both["b", "x"], which == 2), (everything["",], which >= 0)):
+        wanted = calcert.summarize(scores[rows], labels[rows], clusters=users[rows])
+        assert found.to_bytes() == wanted.to_bytes()
 
 
 def test_an_engine_is_asked_three_times_for_a_thousand_segments(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.refused_values import Place
 from calcert.sources.arrays import check_indexes, checked_pair, summarize_arrays
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.groups.group_names import (
@@ -26,6 +27,7 @@ from calcert.sources.groups.group_names import (
     rows_by_name,
     rows_of_groups,
 )
+from calcert.sources.groups.rows_by_group import RowsBySegment
 from calcert.sources.source_argument import Source, refuse_ignored, source_of
 from calcert.summary.summary import Summary
 
@@ -132,26 +134,25 @@ def summarize_segments(
 
     `groups` are names of columns of a table or of files; or, beside arrays, a data frame as long as they are.
     """
-    if weighing.given and not source.in_memory:
-        raise TypeError(
-            "clusters must come with rows in memory where several columns of groups are named; got "
-            f"{source.kind}. Read the rows into a data frame first, or name one column."
-        )
     columns = _names_of(source, groups, (score, label, weighing.clusters))
     partitions: list[tuple[str, ...]] = [*((name,) for name in columns), *combinations(columns, 2)]
+    if weighing.given and not source.in_memory:
+        # A cluster may have rows in several segments, so that sums of Summaries will not do.
+        *each, everything = _with_clusters(source, columns, [*partitions, ()], score, label, weighing)
+        parted = zip(partitions, each, strict=True)
+        return Segments(columns, {names: _called(names, parts) for names, parts in parted}, *everything.values())
     if source.kind == "files":
         from calcert.sources.file_summaries import file_summaries
 
         parts = file_summaries(source.value, score, label, PLAIN_ROWS, columns)
         found = {tuple(str(name).split(BETWEEN)): part for name, part in parts.items()}
     elif not source.in_memory:
-        found = _in_engine(source.value, columns, score, label)
+        found = _in_engine(source.value, columns, columns, score, label, weighing)
     else:
         rows = _in_memory(source, labels, score, label, weighing, columns if source.kind == "table" else ())
         frame, size = _frame_of(source, groups), rows[0].size
         numbers = {name: numbered_groups(_as_long(group_values(frame[name].to_list()), size)) for name in columns}
         if weighing.given:
-            # A cluster may have rows in several segments, so that sums of Summaries will not do.
             by_cluster = {}
             for names in partitions:
                 of_names = _combined([numbers[name] for name in names], size)
@@ -165,6 +166,29 @@ def summarize_segments(
             joined.setdefault(tuple(values[place] for place in places), []).append(part)
         by_partition[names] = _called(names, {key: _sum(each) for key, each in joined.items()})
     return Segments(columns, by_partition, _sum(found.values()))
+
+
+def _with_clusters(
+    source: Source,
+    columns: Sequence[str],
+    partitions: Sequence[tuple[str, ...]],
+    score: str | None,
+    label: str | None,
+    weighing: Weighing,
+) -> list[dict[Combination, Summary]]:
+    """The segments of each partition, from files in one pass, from an engine by queries for each."""
+    if source.kind == "table":
+        return [_in_engine(source.value, names, columns, score, label, weighing) for names in partitions]
+    from calcert.sources.file_summaries import read_files
+
+    places = [tuple(columns.index(name) for name in names) for names in partitions]
+    named = {f"groups{place or ''}": column for place, column in enumerate(columns)}
+
+    def start(place: Place, known: Mapping[str, int]) -> RowsBySegment:
+        return RowsBySegment(weighing, place, known, places)
+
+    found: list[dict[Combination, Summary]] = read_files(source.value, score, label, start, weighing, named).summaries()
+    return found
 
 
 def _in_memory(
@@ -269,9 +293,9 @@ def _sum(parts: Iterable[Summary]) -> Summary:
 
 
 def _in_engine(
-    frame: Any, columns: tuple[str, ...], score: str | None, label: str | None
+    frame: Any, names: Sequence[str], columns: Sequence[str], score: str | None, label: str | None, weighing: Weighing
 ) -> dict[Combination, Summary]:
-    """By one more column, in which the engine has the combination of every row."""
+    """By one more column, in which the engine has what some of the `columns` of every row hold."""
     import narwhals as nw
 
     from calcert.sources.engines.query_plan import table_summaries
@@ -279,11 +303,12 @@ def _in_engine(
 
     texts = [
         nw.when(column_of(frame, name).is_null()).then(nw.lit(ABSENT)).otherwise(column_of(frame, name).cast(nw.String))
-        for name in columns
+        for name in names
     ]
     joined = "calcert combination"
-    table = frame.with_columns(nw.concat_str(texts, separator=BETWEEN).alias(joined)).drop(*columns)
-    found = table_summaries(table, chosen_columns(table, score, label, groups=joined))
+    combination = nw.concat_str(texts, separator=BETWEEN) if texts else nw.lit("")
+    table = frame.with_columns(combination.alias(joined)).drop(*columns)
+    found = table_summaries(table, chosen_columns(table, score, label, weighing, groups=joined), weighing)
     return {
         tuple(MISSING if value == ABSENT else group_name(value) for value in str(name).split(BETWEEN)): part
         for name, part in found.items()

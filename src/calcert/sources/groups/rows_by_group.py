@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from calcert.sources.clusters.weighed_arrays import Weigher
 from calcert.sources.clusters.weighed_columns import summaries_alike
 from calcert.sources.clusters.weighing_options import PLAIN_ROWS, Weighing
 from calcert.sources.collector import Collector
-from calcert.sources.groups.group_names import rows_of_groups
+from calcert.sources.groups.group_names import BETWEEN, rows_of_groups
 from calcert.summary.summary import Summary
 
 WAITING = 1 << 22
@@ -76,6 +76,39 @@ class RowsByGroup:
             return {name: group.summary() for name, group in groups.items()}
         weighers = ((name, group.weigher(name)) for name, group in groups.items())
         return dict(summaries_alike(weighers, self._sampling).items())
+
+
+class RowsBySegment:
+    """Takes rows with the numbers of their combinations of values, and has a sink for every partition of these.
+
+    A partition names the places of its values in a combination, and of no place, all rows are one segment.
+    """
+
+    def __init__(
+        self, sampling: Weighing, place: Place, known: Mapping[str, int], partitions: Sequence[tuple[int, ...]]
+    ) -> None:
+        self._known, self._places = known, partitions
+        self._names: list[dict[str, int]] = [{} for _ in partitions]
+        self._sinks = [RowsByGroup(sampling, place, names) for names in self._names]
+        self._segments: list[list[int]] = [[] for _ in partitions]
+
+    def add(self, scores: NDArray[Any], labels: NDArray[Any], others: Mapping[str, Any], group: Integers) -> None:
+        """Add rows."""
+        new = [name.split(BETWEEN) for name in list(self._known)[len(self._segments[0]) :]]
+        for places, names, segments, sink in zip(self._places, self._names, self._segments, self._sinks, strict=True):
+            for values in new:
+                name = BETWEEN.join(values[place] for place in places)
+                segments.append(names.setdefault(name, len(names)))
+            sink.add(scores, labels, others, np.array(segments, np.int64)[group])
+
+    def settle(self) -> None:
+        """Everything has been looked at already."""
+
+    def summaries(self) -> list[dict[tuple[str, ...], Summary]]:
+        """Those of the segments of each partition."""
+        return [
+            {tuple(str(name).split(BETWEEN)): part for name, part in sink.summaries().items()} for sink in self._sinks
+        ]
 
 
 class RowsOfGroup:
