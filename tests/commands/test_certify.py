@@ -285,7 +285,11 @@ def test_what_does_not_go_with_classes_is_refused(run: Run, arguments: tuple[str
         ("k.A.", [], 'If it stands for a missing value, pass --drop-missing --missing "k.A.".'),
         ("k.A.", ["--decimal", ","], 'If it stands for a missing value, pass --drop-missing --missing "k.A.".'),
         ("#DIV/0!", [], 'If it stands for a missing value, pass --drop-missing --missing "#DIV/0!".'),
-        ("1,25 %", [], 'If they are percentages, pass --percent. For decimal commas pass --decimal ",".'),
+        (
+            "1,25 %",
+            [],
+            'If they are percentages, pass --percent; if some are shares, --mixed-percent. For decimal commas pass --decimal ",".',
+        ),
     ],
 )
 def test_a_score_that_cannot_be_read_gets_all_options_that_would_help(

@@ -128,7 +128,7 @@ def test_what_goes_wrong_is_said_in_options(run: Run, portfolio: Path) -> None:
     def said(*options: str) -> str:
         return run("certify", "portfolio.csv", "--score", "PD", "--label", "Ausfall", *options).stderr
 
-    assert "If they are percentages, pass --percent." in said()
+    assert "If they are percentages, pass --percent; if some are shares, --mixed-percent." in said()
     assert 'with a decimal point, or --decimal "," must be given' in said("--percent")
     assert "For labels in words name the one that means 1: --positive." in said("--percent", "--decimal", ",")
     assert "unusable labels such as 'N' and 'J'" in said("--percent", "--decimal", ",")

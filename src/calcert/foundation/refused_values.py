@@ -19,6 +19,17 @@ PERCENT = Way(
     ("If they are percentages, pass ", reading("percent", True), "."),
     "If they are percentages, write score/100 to the file.",
 )
+PERCENT_SIGNS = Way(
+    "For percentages pass scores / 100.",
+    (
+        "If they are percentages, pass ",
+        reading("percent", True),
+        "; if some are shares, ",
+        reading("mixed_percent", True),
+        ".",
+    ),
+    "If they are percentages, write score/100 to the file.",
+)
 EXPIT, IN_FILE = "scipy.special.expit(scores).", "1/(1 + exp(-score))"
 LOGITS = Way(f"For logits pass {EXPIT}", f"If they are logits, write {IN_FILE} to the file.")
 INFINITE = Way(

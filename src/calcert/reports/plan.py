@@ -153,7 +153,7 @@ def plan(
     target
         The upper bound wanted, between 0 and 1.
     statement
-        Which error: "in_the_large", "l1", "cutoff", "distance" or "perturbed". Left out, it is the one that
+        Which error: "in_the_large", "l1", "cutoff", "distance", "perturbed" or "regret". Left out, it is the one that
         :func:`calcert.check` limits: "perturbed" where the settings ask for noise, else "l1".
     confidence, settings
         As in :func:`calcert.certify`.

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from calcert.foundation.refusal import Argument, Phrase, Way, WrongValue, reading
-from calcert.foundation.refused_values import ONE_AGAINST_THE_REST, PERCENT, missing_value
+from calcert.foundation.refused_values import ONE_AGAINST_THE_REST, PERCENT_SIGNS, missing_value
 
 Reader = Callable[[Any], float]
 """Reads a score or a label as it stands in a file."""
@@ -56,7 +56,7 @@ class Unreadable(Exception):
             text = value.strip()
             if value.isascii() and text.replace(".", "", 1).isdigit():
                 ways = ["Write it without quotes."]
-            ways += [PERCENT] if text.endswith("%") else []
+            ways += [PERCENT_SIGNS] if text.endswith("%") else []
             ways += [COMMAS] if text.rstrip("% ").replace(",", "", 1).isdigit() and "," in value else []
         wanted = wanted or "numbers in [0, 1]"
         required = ("must be ", *((wanted,) if isinstance(wanted, str) else wanted))
