@@ -362,7 +362,9 @@ def test_one_row_says_nothing() -> None:
         calcert.certify([0.5] * 2, [0, 1], confidence=0.999).verdict.sentence
         == "Cannot tell: 2 rows can hide any error."
     )
-    assert report.verdict.next == "label more rows before you rely on these scores."
+    assert report.verdict.next == (
+        "label more rows before you rely on these scores; four times as many about halve what they can hide."
+    )
 
 
 @pytest.mark.parametrize("n", [1, 30, 5_000])

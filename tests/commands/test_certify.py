@@ -288,7 +288,7 @@ def test_what_does_not_go_with_classes_is_refused(run: Run, arguments: tuple[str
         (
             "1,25 %",
             [],
-            'If they are percentages, pass --percent; if some are shares, --mixed-percent. For decimal commas pass --decimal ",".',
+            'if some are shares, --mixed-percent. For decimal commas pass --decimal ",".',
         ),
     ],
 )

@@ -193,8 +193,12 @@ def _detected(
     most = short_at_most(c.upper)
     if too_wide(c, rare):
         hidden = f"an error of up to {most} ({sure})" if c.telling else "any error"
+        clusters = summary.clusters if summary is not None else None
+        more = "more rows" if clusters is None or not clusters.design.clustered else "rows of more clusters"
         why = f"{rows_text(c.n)} can hide {hidden}" if rare is None else f"too few rows; {times} ({sure})"
-        advice = _other_scores(summary) or "label more rows before you rely on these scores."
+        advice = _other_scores(summary) or (
+            f"label {more} before you rely on these scores; four times as many about halve what they can hide."
+        )
         return Verdict("cannot tell", f"Cannot tell: {why}.", None, advice)
     decide = f"decide which error you can accept (tolerance=, --max); if {most} is too much, label more rows."
     bound = times or f"the error is at most {most}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 BINS = 50
 STEPS = 400
 """Of the histogram, and of bands between two scores: finer than a pixel on a page, and a small file."""
+
+WIDEST_GAP = 6
+"""Of bins: the band goes on between rows that are no further apart, so that few rows do not cut it into stripes."""
 
 DENSITY_BINS = 64
 """Of the perturbed scores of either label, below the curve: so wide that a crowded score leaves the others visible."""
@@ -157,7 +161,9 @@ def _draw_monotone(axes: Axes, band: MonotoneBand, rows: Summary, shown: tuple[f
 def _has_rows(rows: Summary, edges: Floats) -> Floats:
     """Which steps have rows, or lie between neighbouring rows that are near each other."""
     near = np.histogram(rows.points.low, BINS, (edges[0], edges[-1]), weights=rows.points.count.sum(axis=1))[0] > 0
-    near[1:-1] |= near[:-2] & near[2:]
+    held = np.flatnonzero(near)
+    for before, after in pairwise(held):
+        near[before:after] |= after - before <= WIDEST_GAP
     return np.repeat(near, STEPS // BINS)
 
 

@@ -71,7 +71,7 @@ def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
         where = "cutoff error; no assumption"
         if worst is not None and found["cutoff"].upper < 1:
             counts = f"{worst.observed:,} observed, {worst.expected:,.0f} expected"
-            where = f"{_ends(worst.low, worst.high)}: {counts}"
+            where = f"{_ends(worst.low, worst.high, exact=report.has_few_scores)}: {counts}"
         yield "Worst score range", _span(found["cutoff"]), where
     if "regret" in found:
         threshold = given(found["regret"].parameters["threshold"])
@@ -80,8 +80,10 @@ def statement_lines(report: Report) -> Iterator[tuple[str, str, str]]:
         yield "Distance", _span(found["distance"]), "how far scores must move, on average"
 
 
-def _ends(low: float, high: float) -> str:
-    """A range of scores, with as many decimals as its width deserves."""
+def _ends(low: float, high: float, *, exact: bool) -> str:
+    """A range of scores, with as many decimals as its width deserves; ends that are scores are not cut."""
+    if exact and high > low:
+        return f"{low:.3g}-{high:.3g}"
     decimals = max(1 - math.floor(math.log10(max(high - low, 1e-6))), 2)
     return f"{low:.{decimals}f}-{high:.{decimals}f}" if high > low else given(low)
 
