@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from calcert.foundation.interruption import uninterrupted
+from calcert.foundation.long_work import uninterrupted
 
 CANNOT_START = 70
 INTERRUPTED = 130

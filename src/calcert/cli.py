@@ -19,7 +19,7 @@ import click
 import calcert
 from calcert.commands.options import DEBUG, OPTIONS, debug
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.interruption import heard
+from calcert.foundation.long_work import heard
 from calcert.foundation.refusal import Refused
 
 COMMANDS = (

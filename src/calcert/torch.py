@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calcert.foundation.requirements import needed
+from calcert.foundation.refusal import needed
 from calcert.perturbation.noise import Noise, choose_noise
 
 with needed("calcert.torch needs", "torch", "torch"):

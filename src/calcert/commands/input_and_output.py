@@ -54,7 +54,7 @@ def named_files(files: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _copy_of_standard_input(source: BinaryIO, name: str) -> str:
     """The path of a copy, `name` and how it is written."""
-    from calcert.foundation.progress import RowProgress
+    from calcert.foundation.long_work import RowProgress
 
     head = source.read(CHUNK)
     path = name + _format_of_standard_input(head)
@@ -123,7 +123,7 @@ def _digest(path: str) -> str:
 def _rows_of_parquet(path: str) -> int | None:
     if not path.lower().endswith((".parquet", ".pq")):
         return None
-    from calcert.foundation.interruption import load
+    from calcert.foundation.long_work import load
 
     return int(load("pyarrow.parquet").read_metadata(path).num_rows)
 

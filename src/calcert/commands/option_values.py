@@ -112,7 +112,7 @@ class Written(click.Path):
             self.fail(f"{value!r} must lie in a folder that exists; there is no {visible(folder)}.", param, ctx)
         for library in NEEDS.get(param.name or "" if param else "", ()):
             if find_spec(library) is None:
-                from calcert.foundation.requirements import needed_for_reports
+                from calcert.foundation.refusal import needed_for_reports
 
                 with needed_for_reports():
                     import_module(library)

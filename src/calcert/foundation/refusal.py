@@ -6,7 +6,8 @@ Python and the command line word the same fields: an argument for one, an option
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -198,3 +199,23 @@ def about_files(function: Callable[P, R]) -> Callable[P, R]:
             raise
 
     return reads
+
+
+@contextmanager
+def needed(what: str, extra: str, *modules: str) -> Iterator[None]:
+    """Around imports of these modules: a missing one is named together with the extra that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in modules:
+            raise
+        raise ModuleNotFoundError(
+            f'{what} {missing}, which is not installed: pip install "calcert[{extra}]" (in a checkout: ".[{extra}]").',
+            name=error.name,
+        ) from error
+
+
+def needed_for_reports() -> AbstractContextManager[None]:
+    """The same of what pictures and pages need."""
+    return needed("pictures and pages need", "report", "matplotlib", "jinja2")

@@ -22,7 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from calcert.foundation.progress import RowProgress
+from calcert.foundation.long_work import RowProgress
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.progress import RowProgress
+from calcert.foundation.long_work import RowProgress
 from calcert.foundation.refusal import Argument, NoRows, WrongValue
 from calcert.foundation.refused_values import Place, checked_scores
 from calcert.foundation.whole_regular_file import replacing

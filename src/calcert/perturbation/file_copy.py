@@ -17,8 +17,7 @@ import numpy as np
 
 from calcert.foundation.array_types import Floats
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.interruption import load
-from calcert.foundation.progress import RowProgress
+from calcert.foundation.long_work import RowProgress, load
 from calcert.foundation.refusal import Argument, NoRows, WrongValue
 from calcert.foundation.refused_values import Place
 from calcert.foundation.whole_regular_file import check_regular, replacing

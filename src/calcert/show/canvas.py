@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.requirements import needed_for_reports
+from calcert.foundation.refusal import needed_for_reports
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

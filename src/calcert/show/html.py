@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import calcert
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.requirements import needed_for_reports
+from calcert.foundation.refusal import needed_for_reports
 from calcert.show.block import Behind, Block, Figure, Section, Table, Verdict, Warned
 from calcert.show.canvas import BLUE, FAINT, GREEN, INK, ORANGE, PAPER, PURPLE, RED
 

@@ -2,7 +2,7 @@
 
 import io
 
-from calcert.foundation.requirements import needed_for_reports
+from calcert.foundation.refusal import needed_for_reports
 
 with needed_for_reports():
     from matplotlib.figure import Figure

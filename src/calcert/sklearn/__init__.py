@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calcert.foundation.requirements import needed
+from calcert.foundation.refusal import needed
 
 with needed("calcert.sklearn needs", "sklearn", "sklearn"):
     from calcert.sklearn.certified_calibration import CertifiedCalibration

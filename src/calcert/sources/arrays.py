@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calcert.foundation.progress import RowProgress
+from calcert.foundation.long_work import RowProgress
 from calcert.foundation.refusal import NoRows, WrongType
 from calcert.foundation.refused_values import missing_value, refuse_bad
 from calcert.sources.collector import Collector

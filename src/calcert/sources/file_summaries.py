@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
+from calcert.foundation.long_work import RowProgress
 from calcert.foundation.number_text import rows_text
-from calcert.foundation.progress import RowProgress
 from calcert.foundation.refusal import WrongValue, about_files
 from calcert.foundation.refused_values import Place
 from calcert.sources.clusters.cluster_names import Numbering

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Floats, Integers
-from calcert.foundation.progress import RowProgress
+from calcert.foundation.long_work import RowProgress
 from calcert.foundation.refusal import Way, WrongValue, about_files, reading
 from calcert.foundation.refused_values import Place, missing_value
 from calcert.foundation.validation import check_scores

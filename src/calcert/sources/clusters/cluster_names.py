@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.foundation.refused_values import Place
 from calcert.kernels.clusters import move_names, number_names
 from calcert.sources.arrays import as_numpy

@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, NoReturn
 
 import numpy as np
 
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.kernels.counting import BETWEEN, NO_QUOTES, QUOTED, UNSOUND, count_records
 from calcert.sources.files.csv_file import CsvFile
 from calcert.sources.files.json_file import JsonFile

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.foundation.refusal import WrongValue
 from calcert.foundation.refused_values import Place
 from calcert.sources.columns import WORDS, Column, check_alone, check_groups, choose_all, kind_of, named, no_names

@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import Any
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.foundation.refusal import WrongValue
 from calcert.foundation.refusal import reading as reading_argument
 from calcert.sources.columns import SCORE_NAMES

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.sources.columns import Column
 from calcert.sources.files.paths import RowsFile, real
 from calcert.sources.files.value_columns import Values

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
 from calcert.foundation.escaped_text import visible
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.foundation.refusal import Argument, Phrase, WrongValue, reading
 
 LONGEST = 1 << 24

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calcert.foundation.array_types import Integers
-from calcert.foundation.interruption import load
+from calcert.foundation.long_work import load
 from calcert.sources.parsed_values import Reader, Unreadable
 
 REMEMBERED = 1 << 16

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from calcert.foundation import progress
-from calcert.foundation.progress import RowProgress
+from calcert.foundation import long_work
+from calcert.foundation.long_work import RowProgress
 
 
 def seen_on_terminal(monkeypatch: pytest.MonkeyPatch, total: int | None, share: float | None) -> str:
@@ -41,7 +41,7 @@ def everything(master: int) -> str:
 def test_rows_rate_and_time_left_are_shown_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, total: int | None, share: float | None
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
     shown = seen_on_terminal(monkeypatch, total, share)
     assert "reading" in shown
     assert "3,000,000 rows" in shown
@@ -54,7 +54,7 @@ def test_nothing_is_shown_in_the_first_second(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_is_shown_in_a_pipe(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
     with RowProgress("reading", 10) as rows:
         rows.advance_to(5)
     assert capfd.readouterr() == ("", "")
