@@ -9,6 +9,7 @@ import pytest
 
 import calcert
 from calcert import Summary
+from calcert.certificates.score_table import ScoreTable
 from tests.lab.distributions import SMALL_LAWS, Law, summary_of, too_many
 
 
@@ -81,3 +82,10 @@ def test_a_report_on_few_scores_shows_what_each_said_and_what_happened() -> None
     assert text.index("said   rows   happened") < text.index("Calibration error")
     assert f"{int((said == 0.8).sum()):,}" in text
     assert "said" not in str(calcert.certify(rng.random(1_000), happened))
+
+
+def test_a_table_whose_scores_have_no_rows_is_refused() -> None:
+    told = calcert.curves.score_table([0.25, 0.75] * 50, [0, 1] * 50).to_dict()
+    told["rows"][0] = 0
+    with pytest.raises(ValueError, match="a score table must have rows at every score"):
+        ScoreTable.from_dict(told)

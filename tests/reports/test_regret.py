@@ -84,3 +84,11 @@ def test_money_is_rounded_outward_to_three_digits() -> None:
     c = replace(calcert.bounds.regret([0.2, 0.8] * 300, [0, 1] * 300, threshold=0.3), lower=0.00123456, upper=0.0048505)
     assert "between 123,000 and 486,000 EUR in a million rows" in in_money({"regret": c}, (30, 70, "EUR"))
     assert "at most 5 EUR" in in_money({"regret": replace(c, lower=0.0, upper=4.1e-8)}, (30, 70, "EUR"))
+
+
+@pytest.mark.parametrize("costs", [(1, 1e-17), (5e-324, 1), (1, 1)])
+@pytest.mark.parametrize("delta", [0.05, 4e-16])
+def test_decisions_at_the_ends_and_tiny_deltas_have_bounds(costs: tuple[float, float], delta: float) -> None:
+    found = calcert.bounds.regret(SCORES, LABELS, costs=costs, confidence=1 - delta)
+    assert 0 <= found.lower <= found.upper <= 1
+    assert calcert.bounds.regret(SCORES, LABELS, threshold=5e-324).lower >= 0

@@ -206,3 +206,31 @@ def test_an_engine_is_asked_three_times_for_a_thousand_segments(
     assert len(found.segments) > 950
     assert 1 <= len(asked) <= 3
     assert found == calcert.certify(rows, **named)
+
+
+def test_values_that_look_like_pairs_are_segments_of_their_own() -> None:
+    # A value "u, b=v" of column a was taken for the pair a=u, b=v, and left the certificate.
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0.2, 0.8, 4_000)
+    a = np.array(["u", "u, b=v", 'u"'])[rng.integers(0, 3, x.size)]
+    b = np.array(["v", "w"])[rng.integers(0, 2, x.size)]
+    y = rng.random(x.size) < np.where(a == "u, b=v", x + 0.2, x)
+    odd = calcert.certify(x, y, groups=pd.DataFrame({"a": a, "b": b}))
+    plain = calcert.certify(x, y, groups=pd.DataFrame({"a": np.where(a == "u, b=v", "z", a), "b": b}))
+    assert len({segment.name for segment in odd.segments}) == len(odd.segments) == len(plain.segments)
+    assert odd.bound.upper == plain.bound.upper > 0.06
+    assert odd.worst == 'a="u, b=v"'
+    # A pair of values and another pair, too.
+    c = np.array(["x", "x, b=y"])[rng.integers(0, 2, x.size)]
+    d = np.array(["y, b=z", "z"])[rng.integers(0, 2, x.size)]
+    pairs = calcert.certify(x, y, groups=pd.DataFrame({"a": c, "b": d}))
+    assert len({segment.name for segment in pairs.segments}) == 2 + 2 + 4
+
+
+@pytest.mark.parametrize("confidence", [1 - 1e-9, 1 - 1e-15])
+def test_limits_at_very_high_confidence_say_something(confidence: float) -> None:
+    rng = np.random.default_rng(6)
+    x = rng.random(20_000)
+    frame = pd.DataFrame({"a": rng.integers(0, 3, x.size), "b": rng.integers(0, 5, x.size)})
+    found = calcert.certify(x, rng.random(x.size) < x, groups=frame, confidence=confidence)
+    assert all(0.6 < segment.lower < 1 < segment.upper < 1.5 for segment in found.segments)

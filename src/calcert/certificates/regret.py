@@ -148,7 +148,7 @@ def _largest(side: Side, n: int, delta: float, upper: float) -> float:
     def gain(first: int, last: int) -> Gain:
         return Gain(float(total[first:last].max()), float(least[first]), float(most[last - 1]), n, side.pay)
 
-    hopeful = int((total + normal_quantile(1 - delta) * np.sqrt(side.pay * (1 - side.pay) * most)).argmax())
+    hopeful = int((total - normal_quantile(delta) * np.sqrt(side.pay * (1 - side.pay) * most)).argmax())
     upper = gain(hopeful, hopeful + 1).upper(delta, upper)
     stretches = [(0, total.size)]
     while stretches:
@@ -210,9 +210,12 @@ def regret_lower(summary: Summary, decision: Decision, delta: float, seed: int) 
 
 
 def _saved_by_listed(summary: Summary, decision: Decision, delta: float) -> float:
-    """At most what one of a few thresholds saves, which nothing but the number of rows chooses; delta for all."""
+    """At most what one of a few thresholds saves, which the number of rows and the decision choose; delta for all."""
+    spread = decision.level * (1 - decision.level) * DENSITY * summary.n
+    if spread < 1e-200 or decision.threshold >= 1:
+        return 0.0
     logit = math.log(decision.threshold / (1 - decision.threshold))
-    scale = (36 / (decision.level * (1 - decision.level) * DENSITY * summary.n)) ** (1 / 3)
+    scale = (36 / spread) ** (1 / 3)
     limits = [0.0]
     for which, sign in ((0, -1), (1, 1)):
         for distance in DISTANCES:
@@ -244,7 +247,7 @@ def _saved(points: Points, blocks: Points, quarter: Integers, decision: Decision
         side = _outward(rows, nothing, pay, gaining, exact=True)
         mean, share = side.seen / known, side.least_rows / known
         square = pay * (1 - pay) * share + (2 * pay - 1) * mean
-        hope = mean - normal_quantile(1 - delta) * np.sqrt(np.maximum(square - mean**2, 0.0) / rest)
+        hope = mean + normal_quantile(delta) * np.sqrt(np.maximum(square - mean**2, 0.0) / rest)
         place = int(hope.argmax())
         choices.append((float(hope[place]), float(edges[place - 1]) if place else decision.threshold))
     which = int(choices[1][0] > choices[0][0])

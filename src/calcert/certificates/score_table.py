@@ -51,6 +51,12 @@ class ScoreTable(Result):
     confidence: float
     n: int
 
+    def __post_init__(self) -> None:
+        least, most = self.positives, self.rows
+        if not ((self.rows > 0).all() and (least >= 0).all() and (least <= most).all()):
+            got = f"rows {self.rows.tolist()} and positives {self.positives.tolist()}"
+            raise ValueError(f"a score table must have rows at every score, no fewer than positives; got {got}.")
+
     @property
     def estimate(self) -> Floats:
         """The share of positives at each score: an estimate."""

@@ -121,7 +121,7 @@ def largest_shares(hits: Floats, trials: Floats, delta: Floats, found: Floats) -
     """Clopper and Pearson's limits: where `trials` trials fall on 1 at most `hits` times with probability delta.
 
     From above, by Newton's method: the logarithm of the tail is concave in the share, so that steps from above end
-    above. There are fewer hits than trials.
+    above, but for rounding, which callers allow for. Hits are whole numbers below those of the trials.
     """
     for i in range(len(hits)):
         found[i] = _largest_share(hits[i], trials[i], delta[i])

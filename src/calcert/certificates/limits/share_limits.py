@@ -191,7 +191,7 @@ class Tests(NamedTuple):
         ends: Floats = (np.arange(first, last + 1) * CELL) ** 2 / n
         # The tilt depends on the cell and not on the rows, so that each hypothesis has one test. It is how the normal
         # limit for the total grows with the number of rows that take part.
-        steep = normal_quantile(1 - delta) / 2 * np.sqrt(pay * (1 - pay) / (n * ends[1:]))
+        steep = -normal_quantile(delta) / 2 * np.sqrt(pay * (1 - pay) / (n * ends[1:]))
         tilt = np.minimum(steep, (1 - pay) / 2)
         low, high = np.maximum(ends[:-1], lowest) * (1 - 1e-15), np.minimum(ends[1:], highest) * (1 + 1e-15)
         return cls(gain, (1 - SPENT) * delta, low, high, tilt, gain.total + tilt * gain.most)

@@ -27,6 +27,9 @@ So far the limit is moved outward where a step may not be ruled out. That is lit
 WORTH = 0.95
 """Two strata are looked at where trials as likely as their mean scores vary less than trials alike by this factor."""
 
+LEAST_LEVEL = 1e-7
+"""Tails are summed to 1e-10, so that smaller levels would be lost in what is added to them."""
+
 MOST_ROWS = 20_000
 """Of more rows the distribution takes long to sum, and any limit is narrow."""
 
@@ -66,21 +69,22 @@ class Strata(NamedTuple):
 
     def is_worth(self, level: float) -> bool:
         """True where so many rows vary that the weights of the strata are not far apart; the scores decide."""
-        return math.sqrt(self._variance) >= 2 * normal_quantile(1 - level)
+        return level >= LEAST_LEVEL and math.sqrt(self._variance) >= -2 * normal_quantile(level)
 
     @property
     def _variance(self) -> float:
         return math.fsum(n * p * (1 - p) for n, p in zip(self.rows, self.mean, strict=True))
 
     def lower(self, level: float) -> float:
-        """A lower limit for the mean probability of label 1 over all rows, given their scores.
+        """A lower limit for the mean probability of label 1 over all rows, given the scores, where it `is_worth` that.
 
         Guarantee
-            It exceeds the mean probability with probability at most `level`, whatever the probabilities.
+            It exceeds the mean probability with probability at most `level`, whatever the probabilities. Weights are
+            positive because `is_worth`, which the scores alone decide, holds.
         """
         spread, size = math.sqrt(self._variance), math.fsum(self.rows)
         # How the normal limit grows with the variance: a hypothesis with larger variance expects fewer weighted hits.
-        tilt = normal_quantile(1 - level) / (2 * spread)
+        tilt = -normal_quantile(level) / (2 * spread)
         weights = [1 - tilt * (1 - 2 * p) for p in self.mean]
         # The stratum that varies more comes first: its tail is the exact one.
         one = int(self.rows[1] * self.mean[1] * (1 - self.mean[1]) > self._variance / 2)

@@ -5,6 +5,7 @@ Columns in memory are parted by the numbers of their rows; files and engines cou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -283,8 +284,15 @@ def _combined(numbers: Sequence[tuple[list[str], Integers]], rows: int) -> dict[
 
 
 def _called(names: Sequence[str], parts: Mapping[Combination, Summary]) -> dict[str, Summary]:
-    """Segments by what they are called."""
-    return {", ".join(map("{}={}".format, names, values)): part for values, part in parts.items()}
+    """Segments by what they are called, no two of them alike: names and values that could be taken apart are quoted."""
+    return {
+        ", ".join(f"{_quoted(name)}={_quoted(value)}" for name, value in zip(names, values, strict=True)): part
+        for values, part in parts.items()
+    }
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if any(mark in text for mark in '=,"') else text
 
 
 def _sum(parts: Iterable[Summary]) -> Summary:
