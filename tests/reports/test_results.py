@@ -6,6 +6,7 @@ import json
 import math
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -238,3 +239,13 @@ def test_the_frame_of_a_report_holds_its_bounds() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_fit_a_terminal(kind: str) -> None:
     assert max(map(len, str(results()[kind]).splitlines())) <= 80
+
+
+def test_a_result_that_cannot_be_is_refused_in_words_about_its_fields() -> None:
+    # Its text could not be written: it has no numbers to say.
+    test = calcert.bounds.calibration_test([0.5] * 20, [0, 1] * 10)
+    with pytest.raises(ValueError, match=r"a test must have a p-value .*; got \{'p_value': .*'drawn': \(\)\}"):
+        replace(test, drawn=())
+    ratio = calcert.bounds.observed_over_expected([0.5] * 20, [0, 1] * 10)
+    with pytest.raises(ValueError, match=r"a ratio must have .*; got \{.*'lower': 3\.0"):
+        replace(ratio, lower=3.0)

@@ -75,7 +75,7 @@ class CalibrationTest(Result):
 
     def __post_init__(self) -> None:
         if not (0 < self.p_value <= 1 and self.draws >= 1 and self.n >= 1 and self.drawn):
-            raise ValueError(f"a test must have a p-value from above 0 to 1, draws and rows; got {self!r}.")
+            raise ValueError(f"a test must have a p-value from above 0 to 1, draws and rows; got {vars(self)}.")
 
     def _rows(self) -> list[dict[str, Any]]:
         return [{name: value for name, value in vars(self).items() if name != "drawn"}]

@@ -70,7 +70,8 @@ class Ratio(Result):
 
     def __post_init__(self) -> None:
         if not (0 <= self.lower <= self.upper and self.expected >= 0 and 0 < self.confidence < 1):
-            raise ValueError(f"a ratio must have 0 <= lower <= upper and a confidence between 0 and 1; got {self!r}.")
+            wanted = "0 <= lower <= upper and a confidence between 0 and 1"
+            raise ValueError(f"a ratio must have {wanted}; got {vars(self)}.")
 
     def _rows(self) -> list[dict[str, Any]]:
         return [vars(self) | {"estimate": self.estimate}]
