@@ -246,6 +246,9 @@ def test_a_result_that_cannot_be_is_refused_in_words_about_its_fields() -> None:
     test = calcert.bounds.calibration_test([0.5] * 20, [0, 1] * 10)
     with pytest.raises(ValueError, match=r"a test must have a p-value .*; got \{'p_value': .*'drawn': \(\)\}"):
         replace(test, drawn=())
+    plan = calcert.certify([0.25, 0.75] * 50, [0, 1] * 50).transport_plan
+    with pytest.raises(ValueError, match="a transport plan must have rows in every strip"):
+        replace(plan, negative=np.zeros_like(plan.negative), positive=np.zeros_like(plan.positive))
     ratio = calcert.bounds.observed_over_expected([0.5] * 20, [0, 1] * 10)
     with pytest.raises(ValueError, match=r"a ratio must have .*; got \{.*'lower': 3\.0"):
         replace(ratio, lower=3.0)

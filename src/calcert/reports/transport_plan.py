@@ -58,6 +58,11 @@ class TransportPlan(Result):
     distance: float
     n: int
 
+    def __post_init__(self) -> None:
+        labels = np.stack([self.negative, self.positive])
+        if not ((labels >= 0).all() and (labels.sum(axis=0) > 0).all()):
+            raise ValueError(f"a transport plan must have rows in every strip; got the shares {labels.tolist()}.")
+
     @property
     def mean_goal(self) -> Floats:
         """Mean calibrated score of all rows of a strip."""
