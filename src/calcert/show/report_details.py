@@ -32,8 +32,8 @@ TERM_MEANING = {
 NO_FIGURE = "The reliability diagram needs the rows' Summary, which a report read from JSON does not hold."
 
 READING = {
-    "current": "Dots are the shares of label 1 among rows with similar scores. Where the dashed diagonal is above or "
-    "below the band, the scores are off. The band assumes that the true curve never falls; limits at single scores "
+    "current": "Dots are the shares of label 1 among rows with similar scores. Where the diagonal is outside the "
+    "band, the scores are off. The band assumes that the true curve never falls; limits at single scores "
     "assume nothing.",
     "perturbed": "The curve is the estimated probability of label 1 at each perturbed score. The band holds the whole "
     "true curve and assumes nothing. Below are the scores of either label, each to its own peak.",
